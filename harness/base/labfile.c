@@ -1,0 +1,204 @@
+#include "labfile.h"
+
+#include "buf.h"
+#include "file.h"
+#include "msg.h"
+
+#include <cyaml/cyaml.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The schema, one field a line. libcyaml checks it and reports line numbers through log_error. */
+
+static const cyaml_schema_field_t text_fields[] = {
+    CYAML_FIELD_STRING_PTR("en", CYAML_FLAG_POINTER, struct lab_text, en, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("zh", CYAML_FLAG_POINTER, struct lab_text, zh, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_strval_t kinds[] = {{"kernel", LAB_KERNEL}, {"host", LAB_HOST}};
+static const cyaml_strval_t listings[] = {{"ptx", LISTING_PTX}, {"sass", LISTING_SASS}};
+static const cyaml_strval_t limits[] = {
+    {"copy", LIMIT_COPY}, {"fma", LIMIT_FMA}, {"tensor", LIMIT_TENSOR}, {"launch", LIMIT_LAUNCH}};
+
+#define STRING(type, field, flags)                                                                 \
+    CYAML_FIELD_STRING_PTR(#field, CYAML_FLAG_POINTER | (flags), type, field, 1, CYAML_UNLIMITED)
+#define TEXT(type, field)                                                                          \
+    CYAML_FIELD_MAPPING(#field, CYAML_FLAG_DEFAULT, type, field, text_fields)
+
+static const cyaml_schema_field_t landmark_fields[] = {
+    STRING(struct lab_landmark, name, 0),
+    CYAML_FIELD_ENUM("listing", CYAML_FLAG_DEFAULT, struct lab_landmark, listing, listings, 2),
+    STRING(struct lab_landmark, match, 0),
+    CYAML_FIELD_UINT("at_least", CYAML_FLAG_OPTIONAL, struct lab_landmark, at_least),
+    STRING(struct lab_landmark, since, CYAML_FLAG_OPTIONAL),
+    TEXT(struct lab_landmark, text),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t hint_fields[] = {
+    STRING(struct lab_hint, when, 0),
+    TEXT(struct lab_hint, text),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t size_value = {
+    CYAML_VALUE_UINT(CYAML_FLAG_DEFAULT, uint64_t),
+};
+static const cyaml_schema_value_t landmark_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct lab_landmark, landmark_fields),
+};
+static const cyaml_schema_value_t hint_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct lab_hint, hint_fields),
+};
+
+#define LIST(field, value, least)                                                                  \
+    CYAML_FIELD_SEQUENCE(#field, CYAML_FLAG_POINTER, struct labfile, field, &(value), least,       \
+                         CYAML_UNLIMITED)
+
+static const cyaml_schema_field_t lab_fields[] = {
+    CYAML_FIELD_UINT("order", CYAML_FLAG_DEFAULT, struct labfile, order),
+    TEXT(struct labfile, title),
+    TEXT(struct labfile, summary),
+    STRING(struct labfile, lesson, 0),
+    CYAML_FIELD_ENUM("kind", CYAML_FLAG_DEFAULT, struct labfile, kind, kinds, 2),
+    STRING(struct labfile, entry, 0),
+    STRING(struct labfile, capability, 0),
+    LIST(check_sizes, size_value, 1),
+    LIST(sim_sizes, size_value, 1),
+    CYAML_FIELD_UINT("time_size", CYAML_FLAG_DEFAULT, struct labfile, time_size),
+    CYAML_FIELD_ENUM("limit", CYAML_FLAG_DEFAULT, struct labfile, limit, limits, 4),
+    CYAML_FIELD_FLOAT("goal", CYAML_FLAG_DEFAULT, struct labfile, goal),
+    LIST(landmarks, landmark_value, 0),
+    LIST(hints, hint_value, 0),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t lab_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct labfile, lab_fields),
+};
+
+/* libcyaml explains itself in several log lines; the first says what, a later one says where. */
+struct complaint {
+    struct buf text;
+};
+
+static void keep_complaint(cyaml_log_t level, void *context, const char *format, va_list args)
+{
+    struct complaint *complaint = context;
+    char line[256];
+    (void)level;
+    vsnprintf(line, sizeof line, format, args);
+    line[strcspn(line, "\n")] = '\0';
+    const char *text = strncmp(line, "Load: ", 6) == 0 ? line + 6 : line;
+    if (complaint->text.len)
+        buf_add_str(&complaint->text, "; ");
+    buf_add_str(&complaint->text, text);
+}
+
+static cyaml_config_t config_for(struct complaint *complaint)
+{
+    return (cyaml_config_t){
+        .log_level = CYAML_LOG_ERROR,
+        .log_fn = keep_complaint,
+        .log_ctx = complaint,
+        .mem_fn = cyaml_mem,
+    };
+}
+
+bool labfile_load(struct labfile **out, const char *root, const char *slug, struct err *err)
+{
+    char *path = mem_printf("%s/kernels/%s/lab.yaml", root, slug);
+    struct complaint complaint = {.text = {.cap = 500}};
+    struct buf text = {0};
+    cyaml_config_t config = config_for(&complaint);
+    struct labfile *lab = NULL;
+    bool ok = file_read(&text, path, 1 << 20, err);
+    if (ok) {
+        cyaml_err_t result = cyaml_load_data((const uint8_t *)buf_str(&text), text.len, &config,
+                                             &lab_schema, (cyaml_data_t **)&lab, NULL);
+        if (result != CYAML_OK || !lab) /* an empty file is "OK" and NULL */
+            ok = err_set(err, "%s: %s (%s)", path,
+                         complaint.text.len ? buf_str(&complaint.text) : "not a lab description",
+                         result == CYAML_OK ? "empty" : cyaml_strerror(result));
+    }
+    if (ok) {
+        lab->slug = mem_strdup(slug);
+        *out = lab;
+    }
+    buf_free(&complaint.text);
+    buf_free(&text);
+    free(path);
+    return ok;
+}
+
+void labfile_free(struct labfile *lab)
+{
+    if (!lab)
+        return;
+    free(lab->slug);
+    struct complaint complaint = {0};
+    cyaml_config_t config = config_for(&complaint);
+    cyaml_free(&config, &lab_schema, lab, 0);
+    buf_free(&complaint.text);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct labfile *x = *(struct labfile *const *)a, *y = *(struct labfile *const *)b;
+    return x->order != y->order ? (x->order > y->order) - (x->order < y->order)
+                                : strcmp(x->slug, y->slug);
+}
+
+bool labfile_load_all(struct labfile ***out, unsigned *count, const char *root, struct err *err)
+{
+    char *folder = path_join(root, "kernels");
+    DIR *dir = opendir(folder);
+    bool ok = dir != NULL || err_set(err, "cannot list %s", folder);
+    struct labfile **labs = NULL;
+    unsigned n = 0;
+    for (struct dirent *entry; ok && (entry = readdir(dir));) {
+        char *path = mem_printf("%s/%s/lab.yaml", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && file_exists(path)) {
+            labs = mem_grow(labs, n + 1, sizeof *labs);
+            ok = labfile_load(&labs[n], root, entry->d_name, err);
+            n += ok;
+        }
+        free(path);
+    }
+    if (dir)
+        closedir(dir);
+    free(folder);
+    if (!ok) {
+        labfile_free_all(labs, n);
+        return false;
+    }
+    if (n)
+        qsort(labs, n, sizeof *labs, by_order);
+    *out = labs;
+    *count = n;
+    return true;
+}
+
+void labfile_free_all(struct labfile **labs, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        labfile_free(labs[i]);
+    free(labs);
+}
+
+const char *lab_text_get(const struct lab_text *text)
+{
+    return strcmp(msg_language(), "zh") == 0 && text->zh ? text->zh : text->en;
+}
+
+unsigned capability_parse(const char *text)
+{
+    unsigned major, minor;
+    char rest;
+    if (!text || sscanf(text, "%u.%u%c", &major, &minor, &rest) != 2 || major > 99 || minor > 9)
+        return 0;
+    return major * 10 + minor;
+}

@@ -1,0 +1,73 @@
+/* What lab.yaml says about one lab.
+ *
+ * Read by both programs: the tui lists labs and shows goals and hints, the harness takes sizes and
+ * landmarks. The struct owns all its strings; labfile_free gives them back.
+ *
+ * It knows nothing of kernels, launches or lessons' text: device-side facts live in the lab's lab.c. */
+#ifndef STRIDE_BASE_LABFILE_H
+#define STRIDE_BASE_LABFILE_H
+
+#include "err.h"
+
+#include <stdint.h>
+
+struct lab_text { /* one text in both languages */
+    char *en, *zh;
+};
+
+enum lab_kind { LAB_KERNEL, LAB_HOST };
+enum lab_limit { LIMIT_COPY, LIMIT_FMA, LIMIT_TENSOR, LIMIT_LAUNCH };
+enum lab_listing { LISTING_PTX, LISTING_SASS };
+
+/* Something to look for in a listing: an instruction that the lesson is about. */
+struct lab_landmark {
+    char *name;                /* shown in the margin and the record, e.g. "cp.async" */
+    enum lab_listing listing;
+    char *match;               /* the line's instruction starts with this, e.g. "LDGSTS" */
+    uint32_t at_least;         /* how many a good solution has */
+    char *since;               /* lowest architecture it applies to, "8.0"; NULL for all */
+    struct lab_text text;      /* one sentence: what it is */
+};
+
+/* A hint is offered after an attempt with this verdict; "any" fits all. Shown one stage at a time. */
+struct lab_hint {
+    char *when;                /* a verdict's name, a hazard's kind, "slow", or "any" */
+    struct lab_text text;
+};
+
+struct labfile {
+    char *slug;                /* the folder's name */
+    uint32_t order;            /* place in the course */
+    struct lab_text title, summary;
+    char *lesson;              /* folder below lessons/, e.g. "03-cp-async" */
+    enum lab_kind kind;
+    char *entry;               /* the kernel's (extern "C") or host function's name */
+    char *capability;          /* lowest compute capability, "8.0" */
+    uint64_t *check_sizes;     /* N of each correctness case on a GPU */
+    unsigned check_sizes_count;
+    uint64_t *sim_sizes;       /* the same for the simulator */
+    unsigned sim_sizes_count;
+    uint64_t time_size;        /* N of the timed launches */
+    enum lab_limit limit;      /* which measured limit of the card bounds the lab */
+    double goal;               /* part of the solution's speed that counts as reached, 0.95 */
+    struct lab_landmark *landmarks;
+    unsigned landmarks_count;
+    struct lab_hint *hints;
+    unsigned hints_count;
+};
+
+/* Reads ROOT/kernels/SLUG/lab.yaml. Errors carry file and line. */
+bool labfile_load(struct labfile **out, const char *root, const char *slug, struct err *err);
+void labfile_free(struct labfile *lab);
+
+/* All labs below ROOT/kernels in course order; folders without a lab.yaml are skipped. */
+bool labfile_load_all(struct labfile ***out, unsigned *count, const char *root, struct err *err);
+void labfile_free_all(struct labfile **labs, unsigned count);
+
+/* The text in the language of msg_language(); English when there is no other. Borrowed. */
+const char *lab_text_get(const struct lab_text *text);
+
+/* "8.0" -> 80; 0 when it is not a capability. */
+unsigned capability_parse(const char *text);
+
+#endif

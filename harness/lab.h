@@ -1,0 +1,80 @@
+/* The device-side facts of one lab: what its kernel gets, what must come out, and where an element
+ * belongs. Each lab's kernels/SLUG/lab.c fills one struct lab; kernels/labs.def lists them.
+ *
+ * Labs are constant data and pure functions. Memory is the caller's: fill and reference write into
+ * host arrays of the sizes that shape() announced.
+ *
+ * A lab never launches, times or compares anything; that is check.c's and timing.c's. */
+#ifndef STRIDE_HARNESS_LAB_H
+#define STRIDE_HARNESS_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LAB_BUFFERS = 8, LAB_ARGS = 16 };
+
+enum lab_role { LAB_IN, LAB_OUT, LAB_INOUT };
+enum lab_type { LAB_F32, LAB_F64, LAB_F16, LAB_BF16, LAB_I32, LAB_U32, LAB_U64 };
+
+struct lab_buffer {
+    const char *name; /* as the kernel's parameter is called */
+    enum lab_role role;
+    enum lab_type type;
+    size_t count; /* elements */
+};
+
+struct lab_arg { /* one kernel parameter, in order */
+    int buffer;  /* index into buffers, or -1 for a scalar */
+    size_t size; /* of a scalar: 4 or 8 bytes of `value` */
+    union {
+        int32_t i32;
+        uint32_t u32;
+        uint64_t u64;
+        float f32;
+    } value;
+};
+
+/* One launch of the lab's kernel for problem size n. */
+struct lab_shape {
+    uint64_t n;
+    unsigned grid[3], block[3];
+    unsigned dynamic_shared_bytes;
+    struct lab_buffer buffers[LAB_BUFFERS];
+    int buffer_count;
+    struct lab_arg args[LAB_ARGS];
+    int arg_count;
+    double bytes_moved; /* least traffic to and from device memory */
+    double flops;       /* floating-point operations the result needs */
+};
+
+/* Who computes an element. tile and stage are -1 where the lab has none. */
+struct lab_place {
+    unsigned block[3], thread[3];
+    int tile, stage;
+};
+
+/* An element is right when !(fabs(got - want) > absolute + relative * fabs(want)), NaN being wrong. */
+struct lab_tolerance {
+    double absolute, relative;
+};
+
+struct lab {
+    const char *slug;
+    /* False when the lab has no such size. */
+    bool (*shape)(struct lab_shape *out, uint64_t n);
+    /* Fills an IN or INOUT buffer: position-dependent, distinct, exact where possible. */
+    void (*fill)(const struct lab_shape *shape, int buffer, uint64_t seed, void *host);
+    /* host[] holds the filled inputs, want[] the OUT and INOUT buffers to compute. */
+    void (*reference)(const struct lab_shape *shape, void *const host[], void *const want[]);
+    struct lab_tolerance (*tolerance)(const struct lab_shape *shape, int buffer);
+    struct lab_place (*locate)(const struct lab_shape *shape, int buffer, size_t index);
+};
+
+const struct lab *lab_find(const char *slug); /* NULL when there is none */
+size_t lab_type_bytes(enum lab_type type);
+
+/* A well mixed 64-bit number from a seed and a position (splitmix64); for fill functions. */
+uint64_t lab_mix(uint64_t seed, uint64_t position);
+
+#endif

@@ -1,0 +1,82 @@
+/* lab.yaml: the real ones load, a broken one is refused with its line. */
+#include "harness/base/buf.h"
+#include "harness/base/file.h"
+#include "harness/base/labfile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void every_lab_of_the_course_loads(void **state)
+{
+    (void)state;
+    struct labfile **labs;
+    unsigned count;
+    struct err err = {0};
+    if (!labfile_load_all(&labs, &count, ".", &err))
+        fail_msg("%s", err.text);
+    assert_true(count > 0);
+    for (unsigned i = 0; i < count; i++) {
+        assert_true(capability_parse(labs[i]->capability) >= 75);
+        assert_true(labs[i]->goal > 0 && labs[i]->goal <= 1);
+        if (i)
+            assert_true(labs[i]->order > labs[i - 1]->order);
+    }
+    labfile_free_all(labs, count);
+}
+
+static void broken_lab_names_its_line(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/stride-lab-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    char *folder = mem_printf("%s/kernels/x", root), *path = path_join(folder, "lab.yaml");
+    struct err err = {0};
+    assert_true(file_make_dirs(folder, &err));
+    static const char *const texts[] = {"order: 1\ntitel: x\n", "order: first\n", "", "- 1\n", "a: [",
+                                        "order: 1\norder: \"\\u0000\"\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct labfile *lab = NULL;
+        assert_true(file_write(path, texts[i], strlen(texts[i]), false, &err));
+        err.text[0] = '\0';
+        assert_false(labfile_load(&lab, root, "x", &err));
+        assert_non_null(strstr(err.text, "lab.yaml"));
+        if (i < 2)
+            assert_non_null(strstr(err.text, "line"));
+    }
+    struct labfile *lab = NULL;
+    assert_false(labfile_load(&lab, root, "nothere", &err));
+    char *kernels = path_join(root, "kernels");
+    unlink(path);
+    rmdir(folder);
+    rmdir(kernels);
+    assert_int_equal(rmdir(root), 0);
+    free(kernels);
+    free(path);
+    free(folder);
+}
+
+static void capabilities_parse(void **state)
+{
+    (void)state;
+    assert_int_equal(capability_parse("8.0"), 80);
+    assert_int_equal(capability_parse("12.1"), 121);
+    assert_int_equal(capability_parse("8"), 0);
+    assert_int_equal(capability_parse("8.0a"), 0);
+    assert_int_equal(capability_parse(NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_lab_of_the_course_loads),
+        cmocka_unit_test(broken_lab_names_its_line),
+        cmocka_unit_test(capabilities_parse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

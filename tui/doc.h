@@ -1,0 +1,65 @@
+/* Styled text: what every text pane holds. Lessons, code, listings, quizzes, tables, diffs and help
+ * all become a struct doc; one viewer (scroll, wrap, search) shows them all.
+ *
+ * A doc owns its text in an arena. Text in it is clean: valid UTF-8, no control characters, tabs
+ * expanded. Builders clean what they are given (doc_add does it), so nothing else has to.
+ *
+ * A doc knows nothing of the screen: widths are asked when it is laid out. */
+#ifndef STRIDE_TUI_DOC_H
+#define STRIDE_TUI_DOC_H
+
+#include "harness/base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum style {
+#define X(symbol, name) STYLE_##symbol,
+#include "styles.def"
+#undef X
+    STYLE_COUNT
+};
+
+struct span {
+    const char *text; /* in the doc's arena; not NUL-terminated */
+    uint32_t len;     /* bytes */
+    uint8_t style;    /* enum style */
+};
+
+struct doc_line {
+    struct span *spans;
+    uint32_t span_count;
+    uint16_t indent;      /* columns that wrapped continuation lines start with */
+    bool keep;            /* code, tables, figures: never wrapped, scrolled sideways instead */
+    int32_t source_line;  /* line of the student's kernel this line belongs to, 0 for none */
+    int32_t tag;          /* the builder's own meaning (a quiz choice, a history row), 0 for none */
+};
+
+struct doc {
+    struct arena arena;
+    struct doc_line *lines;
+    size_t line_count, line_capacity;
+    bool open; /* the last line still takes spans */
+};
+
+/* Appends text to the last line; a '\n' ends it. Escape sequences and control characters are dropped,
+ * invalid UTF-8 becomes U+FFFD, a tab becomes spaces up to the next multiple of 8 columns (4 in code). */
+void doc_add(struct doc *doc, enum style style, const char *text, size_t len);
+void doc_add_str(struct doc *doc, enum style style, const char *text);
+void doc_printf(struct doc *doc, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Ends the last line (an empty one when none was open) and returns it for setting its attributes;
+ * the pointer is valid until the next call that adds. */
+struct doc_line *doc_end_line(struct doc *doc);
+
+void doc_free(struct doc *doc);
+
+/* Columns that the text takes on a terminal: wide CJK is 2, combining marks 0. */
+int text_columns(const char *text, size_t len);
+
+/* The longest prefix, in bytes, that fits into `columns`; never cuts a character from its marks. */
+size_t text_fit(const char *text, size_t len, int columns, int *used);
+
+#endif

@@ -22,7 +22,7 @@
 #ifndef STRIDE_PTX_EXEC_H
 #define STRIDE_PTX_EXEC_H
 
-#include "ptx.h"
+#include "harness/ptx/ptx.h"
 
 struct warp;
 struct op;
@@ -45,8 +45,6 @@ enum ptx_sem { SEM_WEAK, SEM_VOLATILE, SEM_RELAXED, SEM_ACQUIRE, SEM_RELEASE, SE
 enum ptx_scope { SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
 
 struct op {
-    op_run *run;   /* what the loop calls: the handler, or the guard in front of it */
-    op_run *body;  /* the handler */
     uint32_t d[4]; /* destination registers; for stores the values. Vectors use d[0..vec-1] */
     uint32_t a, b, c, e;
     int64_t imm;             /* address offset or immediate */

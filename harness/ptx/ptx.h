@@ -14,9 +14,9 @@
 #ifndef STRIDE_PTX_PTX_H
 #define STRIDE_PTX_PTX_H
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
+#include "harness/base/arena.h"
+#include "harness/base/buf.h"
+#include "harness/base/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,7 +104,9 @@ struct ptx_memory {
     const char *name;       /* as the student knows it: "input" */
     uint32_t element_bytes; /* for "input[17]" in reports; 0 when unknown */
     bool read_only;         /* a store is a fault (constant or input that must not change) */
-    bool unwritten;         /* contents are not initialised: reading before writing is a hazard */
+    uint8_t
+        *written; /* a byte per byte, nonzero once written; NULL: all of it counts as written.
+                   * The caller's; stores of the kernel set it, so it lives from launch to launch */
 };
 
 /* A module that is loaded: its .global and .const variables with their contents, which survive from

@@ -1,83 +1,192 @@
 # Stride's build. `make run` and `make test` do everything a fresh machine needs; see README.md.
 #
-#   make            build/stride and build/stride-harness
-#   SAN=1           ASan and UBSan, in build-san/        CC=clang  with clang
+#   make               build/stride and build/stride-harness
+#   make test          everything that can be checked here; `make test-fast` the unit tests alone
+#   V=1                show the commands
+#   SAN=1              with ASan and UBSan, in build-san/       CC=clang   with clang, in build-clang/
+#
+# Files are found by their folder: a new tui/x.c, harness/x.c, kernels/*/lab.c, tests/unit/test_x.c,
+# tests/fuzz/fuzz_x.c or tests/bench/bench_x.c needs no line here.
 
-SHELL := /bin/bash
-CC    ?= gcc
-SAN   ?=
-BUILD ?= build$(if $(SAN),-san)$(if $(findstring clang,$(CC)),-clang)
+VERSION := 0.1.0
+SHELL   := /bin/bash
+Q       := $(if $(V),,@)
+,       := ,
 
-PKGS_TUI  := ncursesw libgit2 md4c
-PKGS_BASE := jansson libcyaml
-pkg        = $(shell pkg-config $(1) $(2) 2>/dev/null)
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+SAN    ?=
+BUILD  ?= build$(if $(SAN),-san)$(if $(findstring clang,$(CC)),-clang)
+PREFIX ?= /usr/local
 
+PKGS   := ncursesw libgit2 md4c jansson libcyaml
+SANF_1 := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANF_fuzz := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANF   := $(SANF_$(SAN))
+CFLAGS ?= $(if $(SAN),-O1,-O2) -g
 WARN   := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
-CFLAGS ?= -O2 -g
-STD    := -std=gnu17 -D_GNU_SOURCE
-SANF   := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
-,      := ,
-ALL_CFLAGS = $(STD) $(WARN) $(CFLAGS) $(SANF) -MMD -MP -I. $(call pkg,--cflags,$(PKGS_BASE) $(PKGS_TUI))
-
-LIBS_BASE = $(call pkg,--libs,$(PKGS_BASE)) -lm
-LIBS_TUI  = $(call pkg,--libs,$(PKGS_TUI)) -lunistring
-LIBS_HARNESS = -ldl -lpthread
+# The first toolkit found; `make deps` fetches what the machine lacks into .deps/cuda.
+CUDA_INC := $(dir $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda $(CURDIR)/.deps/cuda))))
+ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -DSTRIDE_VERSION='"$(VERSION)"' $(WARN) $(CFLAGS) $(SANF) \
+              -MMD -MP -I. $(if $(CUDA_INC),-isystem $(CUDA_INC)) \
+              $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+# A bundle's own libraries stand in lib/ beside bin/; elsewhere the folder does not exist.
+ALL_LDFLAGS := $(SANF) -Wl,-rpath,'$$ORIGIN/../lib' -Wl,--as-needed $(LDFLAGS)
+LIBS_BASE := $(shell pkg-config --libs jansson libcyaml 2>/dev/null) -lunistring -lm
+LIBS_TUI  := $(shell pkg-config --libs ncursesw libgit2 md4c 2>/dev/null)
+LIBS_HARNESS := -ldl -lpthread
 
 src       = $(filter-out %/main.c,$(wildcard $(1)))
+obj       = $(patsubst %.c,$(BUILD)/%.o,$(1))
 BASE_SRC := $(call src,harness/base/*.c)
-PTX_SRC  := $(call src,harness/ptx/*.c)
+VEC_SRC  := $(wildcard harness/ptx/exec_*.c)
+PTX_SRC  := $(filter-out $(VEC_SRC),$(call src,harness/ptx/*.c))
 HARN_SRC := $(call src,harness/*.c) $(wildcard kernels/*/lab.c)
 TUI_SRC  := $(call src,tui/*.c)
-obj       = $(patsubst %.c,$(BUILD)/%.o,$(1))
-LIBS      = $(foreach l,tui harness ptx base,$(BUILD)/lib$(l).a)
+LIBS     := $(foreach l,tui harness ptx base,$(BUILD)/lib$(l).a)
 TESTS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
+FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+# Every executable without an ending directly in tests/, and every tests/*/run, is a suite.
+SUITES    = $(shell find tests -maxdepth 1 -type f -executable ! -name '*.*' ! -name run | sort) $(wildcard tests/*/run)
+PROGRAMS := $(if $(wildcard tui/main.c),$(BUILD)/stride) \
+            $(if $(wildcard harness/main.c),$(BUILD)/stride-harness)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps run test test-fast clean
+.PHONY: all deps run test test-fast test-programs replays check-gpu bench bench-gpu lint format fuzz \
+        fuzzers bundle install clean
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(if $(wildcard tui/main.c),$(BUILD)/stride) $(if $(wildcard harness/main.c),$(BUILD)/stride-harness)
+all: $(PROGRAMS)
+
+# ---- programs and libraries
 
 $(BUILD)/stride: $(BUILD)/tui/main.o $(BUILD)/libtui.a $(BUILD)/libbase.a
-	$(CC) $(SANF) $(LDFLAGS) -o $@ $^ $(LIBS_TUI) $(LIBS_BASE)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_TUI) $(LIBS_BASE)
 
 $(BUILD)/stride-harness: $(BUILD)/harness/main.o $(BUILD)/libharness.a $(BUILD)/libptx.a $(BUILD)/libbase.a
-	$(CC) $(SANF) $(LDFLAGS) -o $@ $^ $(LIBS_BASE) $(LIBS_HARNESS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_BASE) $(LIBS_HARNESS)
+
+# harness/ptx/exec_*.c hold the vector loops: each is compiled once per width, with -DPTX_ISA=<name>
+# for the suffix of its one public table; the choice is made at run time. Contraction is off because
+# a fused multiply-add where PTX asks for two roundings is a wrong answer.
+ISAS := sse2 avx2 avx512
+ISA_sse2   :=
+ISA_avx2   := -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt
+ISA_avx512 := $(ISA_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
+VEC_OBJ := $(foreach i,$(ISAS),$(patsubst %.c,$(BUILD)/%.$(i).o,$(VEC_SRC)))
+$(foreach i,$(ISAS),$(patsubst %.c,$(BUILD)/%.$(i).o,$(VEC_SRC))): FILE_CFLAGS = $(if $(SAN),,-O3) $(ISA_$(lastword $(subst ., ,$(basename $@)))) \
+    -DPTX_ISA=$(lastword $(subst ., ,$(basename $@)))
+$(BUILD)/harness/ptx/%.o: ALL_CFLAGS += -ffp-contract=off
+define isa_rule
+$(BUILD)/harness/ptx/exec_%.$(1).o: harness/ptx/exec_%.c
+	@mkdir -p $$(@D)
+	$(Q)$$(CC) $$(ALL_CFLAGS) $$(FILE_CFLAGS) -c -o $$@ $$<
+endef
+$(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
 $(BUILD)/libbase.a:    $(call obj,$(BASE_SRC))
-$(BUILD)/libptx.a:     $(call obj,$(PTX_SRC))
+$(BUILD)/libptx.a:     $(call obj,$(PTX_SRC)) $(VEC_OBJ)
 $(BUILD)/libharness.a: $(call obj,$(HARN_SRC))
 $(BUILD)/libtui.a:     $(call obj,$(TUI_SRC))
 $(BUILD)/%.a:
-	@rm -f $@; ar rcs $@ $(filter %.o,$^)
+	@mkdir -p $(@D); rm -f $@
+	@ar rcs $@ $(filter %.o,$^)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(FILE_CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(FILE_CFLAGS) -c -o $@ $<
 
-# ptx per-ISA: files that are compiled once per vector width go here
+# ---- tests: one program per file of tests/unit, tests/bench, tests/fuzz; each may use anything
 
-# One program per file of tests/unit; each may use anything of both programs.
+LIBS_ALL = $(LIBS) $(LIBS_TUI) $(LIBS_BASE) $(LIBS_HARNESS)
+
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(LIBS)
 	@mkdir -p $(@D)
-	$(CC) $(SANF) $(LDFLAGS) -o $@ $(filter-out $(LIBS),$^) $(LIBS) $(LIBS_TUI) $(LIBS_BASE) $(LIBS_HARNESS) -lcmocka
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIBS_ALL) -lcmocka
 
-# Quick: the unit tests alone. `make test` is the whole thing.
-test-fast: all $(TESTS)
-	@failed=0; for t in $(TESTS); do $$t >$$t.log 2>&1 && echo "ok   $${t##*/}" || { failed=1; echo "FAIL $${t##*/}"; tail -40 $$t.log; }; done; exit $$failed
+$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIBS_ALL)
+
+$(BUILD)/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS_ALL)
+
+$(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBS_ALL)
+
+test-programs: all $(TESTS)
+replays: $(FUZZ:%=$(BUILD)/fuzz/replay_%)
+fuzzers: $(FUZZ:%=$(BUILD)/fuzz/fuzz_%)
+
+test-fast: test-programs
+	@BUILD=$(BUILD) tests/run $(TESTS)
+
+# The corpora are always replayed with sanitizers on.
+test:
+	@./deps.sh test
+	+@$(MAKE) --no-print-directory test-programs
+	+@$(MAKE) --no-print-directory SAN=1 BUILD=build-san CC=gcc replays
+	@BUILD=$(BUILD) SAN=$(SAN) CC=$(CC) tests/run $(TESTS) $(FUZZ:%=build-san/fuzz/replay_%) $(SUITES)
+
+check-gpu: test-programs
+	@BUILD=$(BUILD) tests/run --jobs 1 $(wildcard tests/gpu/check*)
+
+bench: all $(BENCHES)
+	@for b in $(BENCHES); do echo "== $${b##*/}"; $$b || exit; done
+
+bench-gpu: all
+	@for b in $(wildcard tests/gpu/bench*); do echo "== $${b##*/}"; BUILD=$(BUILD) $$b || exit; done
+
+# ---- quality
+
+C_FILES = $(shell git ls-files '*.c' '*.h')
+
+format:
+	clang-format-14 -i $(C_FILES)
+
+lint:
+	@./deps.sh lint
+	@tests/format
+	+@$(MAKE) --no-print-directory CC=gcc test-programs
+	+@$(MAKE) --no-print-directory CC=clang test-programs
+	@printf '%s\n' $(filter tui/%.c harness/%.c kernels/%.c,$(C_FILES)) | \
+	    xargs -P 2 -n 4 clang-tidy --quiet --warnings-as-errors='*' 2>/dev/null
+	@echo "lint: clean"
+
+# FUZZ_TIME seconds for each target; what is found new stays in build-fuzz/corpus/NAME.
+FUZZ_TIME ?= 60
+fuzz:
+	@./deps.sh lint
+	+@$(MAKE) --no-print-directory CC=clang SAN=fuzz BUILD=build-fuzz fuzzers
+	@for f in $(FUZZ); do mkdir -p build-fuzz/corpus/$$f; echo "== $$f"; \
+	    build-fuzz/fuzz/fuzz_$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 \
+	    -artifact_prefix=build-fuzz/$$f- build-fuzz/corpus/$$f tests/fuzz/corpus/$$f || exit; done
+
+# ---- for users
 
 deps:
-	./deps.sh
+	@./deps.sh test
 
-run: deps
-	+$(MAKE) all
-	$(BUILD)/stride
+run:
+	@./deps.sh run
+	+@$(MAKE) --no-print-directory all
+	@$(BUILD)/stride
 
-test: deps
-	+$(MAKE) test-fast
+bundle: all
+	./bundle.sh $(BUILD) $(VERSION)
+
+install: all
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/stride' '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 755 $(PROGRAMS) '$(DESTDIR)$(PREFIX)/bin'
+	install -m 644 docs/stride.1 '$(DESTDIR)$(PREFIX)/share/man/man1'
+	cp -R lessons kernels assets '$(DESTDIR)$(PREFIX)/share/stride'
 
 clean:
-	rm -rf build build-*
+	rm -rf build build-* dist
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

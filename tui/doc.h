@@ -28,8 +28,9 @@ struct span {
 };
 
 struct doc_line {
-    struct span *spans;
+    struct span *spans;   /* of one line these are adjacent in memory: together they are its text */
     uint32_t span_count;
+    uint32_t columns;     /* of the whole line, unwrapped */
     uint16_t indent;      /* columns that wrapped continuation lines start with */
     bool keep;            /* code, tables, figures: never wrapped, scrolled sideways instead */
     int32_t source_line;  /* line of the student's kernel this line belongs to, 0 for none */
@@ -40,11 +41,20 @@ struct doc {
     struct arena arena;
     struct doc_line *lines;
     size_t line_count, line_capacity;
-    bool open; /* the last line still takes spans */
+    bool open;    /* the last line still takes spans */
+    int tab_size; /* columns between tab stops; 0 means 8. Builders of code set 4 */
+
+    /* doc.c's own: the block that text goes to, and the open line's spans. */
+    char *block;
+    size_t block_used, block_size;
+    struct span *spans;
+    uint32_t span_capacity;
+    uint32_t tab_origin; /* column that tab stops are counted from: behind a line number */
+    uint32_t marks;      /* zero-width characters on the last cell */
 };
 
 /* Appends text to the last line; a '\n' ends it. Escape sequences and control characters are dropped,
- * invalid UTF-8 becomes U+FFFD, a tab becomes spaces up to the next multiple of 8 columns (4 in code). */
+ * invalid UTF-8 becomes U+FFFD, a tab becomes spaces up to the next tab stop. A mark without a letter gets a blank to stand on. */
 void doc_add(struct doc *doc, enum style style, const char *text, size_t len);
 void doc_add_str(struct doc *doc, enum style style, const char *text);
 void doc_printf(struct doc *doc, enum style style, const char *format, ...)
@@ -54,6 +64,12 @@ void doc_printf(struct doc *doc, enum style style, const char *format, ...)
  * the pointer is valid until the next call that adds. */
 struct doc_line *doc_end_line(struct doc *doc);
 
+/* Tab stops of the open line are counted from here on: call it behind a line number or a margin. */
+void doc_set_tab_origin(struct doc *doc);
+
+/* The line's text: `*len` clean bytes without a line end, not NUL-terminated. */
+const char *doc_line_text(const struct doc_line *line, size_t *len);
+
 void doc_free(struct doc *doc);
 
 /* Columns that the text takes on a terminal: wide CJK is 2, combining marks 0. */
@@ -61,5 +77,8 @@ int text_columns(const char *text, size_t len);
 
 /* The longest prefix, in bytes, that fits into `columns`; never cuts a character from its marks. */
 size_t text_fit(const char *text, size_t len, int columns, int *used);
+
+/* Bytes of the first character with its marks, and its columns (0, 1 or 2); len > 0. */
+size_t text_cluster(const char *text, size_t len, int *columns);
 
 #endif

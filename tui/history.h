@@ -33,6 +33,7 @@ struct history_attempt {
     const char *lab;
     const struct buf *kernel, *record, *ptx, *sass;
     const char *subject; /* one line, e.g. "cp-async #4: pass, 1.41x" */
+    const char *body;    /* the rest of the message; NULL for none */
 };
 
 /* Opens WORK, creating the repository when there is none. On failure err says what to do; the course
@@ -40,14 +41,28 @@ struct history_attempt {
 bool history_open(struct history **out, const char *work, struct err *notice, struct err *err);
 void history_close(struct history *history);
 
-/* Commits the attempt on the present HEAD and fills id. The files are also the work folder's. */
+/* Commits the attempt on the present HEAD and fills id. Record and listings are also written to the
+ * work folder; kernel.cu there is the student's and stays as it is. When recording is not possible now
+ * (a lock, a full disk), the attempt is kept in WORK/../parked, err says so, and it is recorded by the
+ * next commit, open or history_retry. */
 bool history_commit_attempt(struct history *history, const struct history_attempt *attempt,
                             char id[41], struct err *notice, struct err *err);
+
+/* Records parked attempts; *left says how many still wait (may be NULL). */
+bool history_retry(struct history *history, int *left, struct err *notice, struct err *err);
+
+/* Commits a kernel that is not an attempt's: the fresh starter, a reset. `kernel` replaces kernel.cu
+ * on disk (NULL: what is there is committed); text on disk that was never committed is committed
+ * first. Nothing happens when HEAD holds it already. */
+bool history_commit_kernel(struct history *history, const char *lab, const struct buf *kernel,
+                           const char *subject, struct err *err);
 
 /* Number of the next attempt of the lab. */
 bool history_next_attempt(struct history *history, const char *lab, int *number, struct err *err);
 
-/* Newest first: skips `skip` attempts, fills up to `most`, sets *count and whether there are more. */
+/* Newest first: skips `skip` attempts, fills up to `most`, sets *count and whether there are more.
+ * Looks along HEAD, all branches and the names that attempts on a detached HEAD got. True with err
+ * filled: the list ends early since an old object is damaged; err says which. */
 bool history_list(struct history *history, const char *lab, size_t skip, size_t most,
                   struct history_entry *entries, size_t *count, bool *more, struct err *err);
 

@@ -29,17 +29,38 @@ struct job {
     struct buf record_bytes; /* incomplete last line */
     struct buf text_bytes; /* captured, capped at 1 MiB, uncleaned */
     int64_t started_ns, killed_ns;
+    bool flooded;          /* records without end: a line over 4 MiB or 64 MiB in all */
+    bool unkillable;       /* over, but the kernel has not given the child up (device driver, NFS) */
+    size_t record_total;   /* bytes read from descriptor 3 */
+    int64_t exited_ns;     /* when it was seen to have exited; 0 before */
+    char token[40];        /* in its environment, so that all its descendants are found */
 };
 
 /* A complete record line, without '\n', NUL-terminated. */
 typedef void job_line_fn(void *context, const char *line, size_t len);
 
+/* Starts argv (argv[0] a path) in a session of its own, in `folder` (NULL: here), signals at their
+ * defaults. False when it could not be executed: err has the reason. */
 bool job_start(struct job *job, char *const argv[], const char *folder, struct err *err);
-bool job_send(struct job *job, const char *line, struct err *err); /* one line to its stdin */
+
+/* One line to its stdin; the newline is added. */
+bool job_send(struct job *job, const char *line, struct err *err);
+
+/* Fills what to poll and returns how many. */
 int job_poll_fds(const struct job *job, struct pollfd fds[JOB_FDS]);
+
+/* Milliseconds after which job_pump is wanted even if nothing is readable; -1 for never. */
+int job_timeout_ms(const struct job *job, int64_t now_ns);
+
+/* Reads a bounded amount, reaps, and moves the state on. on_line may be NULL. */
 void job_pump(struct job *job, int64_t now_ns, job_line_fn *on_line, void *context);
-void job_kill(struct job *job, int64_t now_ns); /* SIGKILL to the whole group */
+
+/* SIGKILL to the whole group and to every descendant that can be found elsewhere. */
+void job_kill(struct job *job, int64_t now_ns);
+
+/* Kills what still runs and gives everything back. Zeroed memory may be freed too. */
 void job_free(struct job *job);
+
 int64_t job_clock_ns(void); /* CLOCK_MONOTONIC */
 
 #endif

@@ -28,13 +28,13 @@ struct span {
 };
 
 struct doc_line {
-    struct span *spans;   /* of one line these are adjacent in memory: together they are its text */
+    struct span *spans; /* of one line these are adjacent in memory: together they are its text */
     uint32_t span_count;
-    uint32_t columns;     /* of the whole line, unwrapped */
-    uint16_t indent;      /* columns that wrapped continuation lines start with */
-    bool keep;            /* code, tables, figures: never wrapped, scrolled sideways instead */
-    int32_t source_line;  /* line of the student's kernel this line belongs to, 0 for none */
-    int32_t tag;          /* the builder's own meaning (a quiz choice, a history row), 0 for none */
+    uint32_t columns;    /* of the whole line, unwrapped */
+    uint16_t indent;     /* columns that wrapped continuation lines start with */
+    bool keep;           /* code, tables, figures: never wrapped, scrolled sideways instead */
+    int32_t source_line; /* line of the student's kernel this line belongs to, 0 for none */
+    int32_t tag;         /* the builder's own meaning (a quiz choice, a history row), 0 for none */
 };
 
 struct doc {
@@ -53,8 +53,9 @@ struct doc {
     uint32_t marks;      /* zero-width characters on the last cell */
 };
 
-/* Appends text to the last line; a '\n' ends it. Escape sequences and control characters are dropped,
- * invalid UTF-8 becomes U+FFFD, a tab becomes spaces up to the next tab stop. A mark without a letter gets a blank to stand on. */
+/* Appends text to the last line; a '\n' ends it. Escape sequences and control characters are
+ * dropped, invalid UTF-8 becomes U+FFFD, a tab becomes spaces up to the next tab stop. A mark
+ * without a letter gets a blank to stand on. */
 void doc_add(struct doc *doc, enum style style, const char *text, size_t len);
 void doc_add_str(struct doc *doc, enum style style, const char *text);
 void doc_printf(struct doc *doc, enum style style, const char *format, ...)

@@ -48,8 +48,8 @@ LIBS     := $(foreach l,tui harness ptx base,$(BUILD)/lib$(l).a)
 TESTS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-# Every executable without an ending directly in tests/, and every tests/*/run, is a suite.
-SUITES    = $(shell find tests -maxdepth 1 -type f -executable ! -name '*.*' ! -name run | sort) $(wildcard tests/*/run)
+# Suites that are scripts; each prints `ok name`, `FAIL name` or `skip name: why` lines.
+SUITES   := $(wildcard $(addprefix tests/,layers headers format repo messages content smoke sessions/run bundle))
 PROGRAMS := $(if $(wildcard tui/main.c),$(BUILD)/stride) \
             $(if $(wildcard harness/main.c),$(BUILD)/stride-harness)
 

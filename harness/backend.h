@@ -3,8 +3,8 @@
  * A backend owns its device memory and modules; the caller owns host arrays and the struct backend
  * it opened. check.c is written against this interface alone and works on both.
  *
- * What a student's kernel does wrong comes back in struct launch_result; false with an err means that
- * Stride or the machine failed. */
+ * What a student's kernel does wrong comes back in struct launch_result; false with an err means
+ * that Stride or the machine failed. */
 #ifndef STRIDE_HARNESS_BACKEND_H
 #define STRIDE_HARNESS_BACKEND_H
 
@@ -18,7 +18,7 @@
 struct backend;
 struct backend_module;
 
-struct image { /* one compiled source; text and binary belong to whoever compiled */
+struct image {       /* one compiled source; text and binary belong to whoever compiled */
     const char *ptx; /* NUL-terminated */
     size_t ptx_len;
     const void *cubin; /* NULL when only PTX was made */
@@ -38,15 +38,16 @@ struct launch {
 };
 
 struct launch_result {
-    enum verdict verdict; /* PASS here means: ended normally. FAULT, HAZARD, TIMED_OUT, CANNOT_RUN */
-    char text[512];       /* one sentence when verdict is not PASS */
-    char fault_kind[32];  /* out-of-bounds, misaligned, illegal-address, ... or "" */
-    int line;             /* the student's line, 0 when unknown */
-    json_t *hazards;      /* array as in docs/record.md, owned by the caller; NULL when none */
-    json_t *counters;     /* object as in docs/record.md, likewise */
-    json_t *timeline;     /* likewise */
-    bool poisoned;        /* nothing more can run in this process (GPU context lost) */
-    char *output;         /* what the kernel printed (simulator), cleaned and capped; free() */
+    enum verdict
+        verdict;         /* PASS here means: ended normally. FAULT, HAZARD, TIMED_OUT, CANNOT_RUN */
+    char text[512];      /* one sentence when verdict is not PASS */
+    char fault_kind[32]; /* out-of-bounds, misaligned, illegal-address, ... or "" */
+    int line;            /* the student's line, 0 when unknown */
+    json_t *hazards;     /* array as in docs/record.md, owned by the caller; NULL when none */
+    json_t *counters;    /* object as in docs/record.md, likewise */
+    json_t *timeline;    /* likewise */
+    bool poisoned;       /* nothing more can run in this process (GPU context lost) */
+    char *output;        /* what the kernel printed (simulator), cleaned and capped; free() */
 };
 
 struct backend_ops {
@@ -63,8 +64,8 @@ struct backend_ops {
                    struct err *err);
     bool (*download)(struct backend *backend, void *host, uint64_t device, size_t bytes,
                      struct err *err);
-    /* 32-bit pattern fill; bytes is a multiple of 4. `written` tells the simulator whether a read of
-     * it is legal (input) or a read of poison. */
+    /* 32-bit pattern fill; bytes is a multiple of 4. `written` tells the simulator whether a read
+     * of it is legal (input) or a read of poison. */
     bool (*fill)(struct backend *backend, uint64_t device, uint32_t pattern, size_t bytes,
                  bool written, struct err *err);
     /* Launches and waits. False only when Stride failed. */
@@ -79,7 +80,8 @@ struct backend { /* first member of each backend's own struct */
 /* Opens the simulator; it needs nothing. `threads` 0 means one per core. */
 bool sim_open(struct backend **out, int threads, struct err *err);
 
-/* Opens device `ordinal` of the driver. False: err says what is missing (no driver, no device...). */
+/* Opens device `ordinal` of the driver. False: err says what is missing (no driver, no device...).
+ */
 bool gpu_open(struct backend **out, int ordinal, struct err *err);
 
 #endif

@@ -54,7 +54,8 @@ struct lab_place {
     int tile, stage;
 };
 
-/* An element is right when !(fabs(got - want) > absolute + relative * fabs(want)), NaN being wrong. */
+/* An element is right when !(fabs(got - want) > absolute + relative * fabs(want)), NaN being wrong.
+ */
 struct lab_tolerance {
     double absolute, relative;
 };

@@ -1,8 +1,8 @@
 /* One attempt: what the harness told about one run of one kernel, as a record.
  *
  * The attempt owns its record (a jansson object of the shape of docs/record.md) and a view of its
- * stages for drawing. Lines, times and the child's end are given to it; it keeps no pointer to them.
- * Times are job_clock_ns() values that the caller passes in.
+ * stages for drawing. Lines, times and the child's end are given to it; it keeps no pointer to
+ * them. Times are job_clock_ns() values that the caller passes in.
  *
  * It reads no file, starts nothing and looks at no clock. It trusts nothing: an event without the
  * nonce, of a wrong type, too deep, too long or after the end changes nothing. */
@@ -44,10 +44,10 @@ struct attempt {
     char nonce[ATTEMPT_NONCE];
     struct attempt_stage stages[ATTEMPT_STAGES];
     int stage_count;
-    bool ready;     /* the child is warm */
-    bool began;     /* at least one stage of this attempt began or was skipped */
-    bool ended;     /* `end` came, or attempt_child_over() was called: the verdict stands */
-    bool cut;       /* something was dropped because the record is full */
+    bool ready; /* the child is warm */
+    bool began; /* at least one stage of this attempt began or was skipped */
+    bool ended; /* `end` came, or attempt_child_over() was called: the verdict stands */
+    bool cut;   /* something was dropped because the record is full */
     enum verdict verdict;
     char note[160]; /* progress of the running stage, "" for none; uncleaned */
     int refused;    /* lines that were no valid event of this attempt */

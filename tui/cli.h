@@ -18,7 +18,8 @@ enum cli_status {
     CLI_FAILED = 5,
 };
 
-/* True when argv asks for a plain command (or an option that prints and ends) rather than the screen. */
+/* True when argv asks for a plain command (or an option that prints and ends) rather than the
+ * screen. */
 bool cli_wants(int argc, char **argv);
 
 /* Runs it and returns the exit status. Expects msg_load to have been called by main or calls it. */

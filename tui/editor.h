@@ -3,7 +3,8 @@
  * An argument vector made here is the caller's; editor_free gives it back. Starting it is the
  * caller's, who owns the terminal; a failed exec is explained by editor_explain.
  *
- * It never goes through a shell: words are split here (blanks, quotes, backslash), nothing expands. */
+ * It never goes through a shell: words are split here (blanks, quotes, backslash), nothing expands.
+ */
 #ifndef STRIDE_TUI_EDITOR_H
 #define STRIDE_TUI_EDITOR_H
 
@@ -32,7 +33,8 @@ bool editor_explain(const struct editor *editor, int status, double seconds, boo
 /* In a forked child: default signals, nothing blocked, then exec. Never returns; exits with 127. */
 _Noreturn void editor_exec(const struct editor *editor);
 
-/* Splits a command into words, as a shell would without expanding anything. free each and the list. */
+/* Splits a command into words, as a shell would without expanding anything. free each and the list.
+ */
 bool editor_split(const char *command, char ***words, int *count, struct err *err);
 
 #endif

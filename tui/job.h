@@ -1,9 +1,9 @@
 /* A child process and what comes out of it: stride-harness, or the editor.
  *
- * A job owns its process group, its pipes and the captured output; the caller owns the struct. It is
- * driven from outside: poll the descriptors, call job_pump when one is readable or time has passed.
- * It is over when the child is reaped and both pipes are at end of file, or when it was killed and
- * the grace time is over (a grandchild may hold a pipe forever).
+ * A job owns its process group, its pipes and the captured output; the caller owns the struct. It
+ * is driven from outside: poll the descriptors, call job_pump when one is readable or time has
+ * passed. It is over when the child is reaped and both pipes are at end of file, or when it was
+ * killed and the grace time is over (a grandchild may hold a pipe forever).
  *
  * It never goes through a shell, never blocks, and knows nothing of what the lines mean. */
 #ifndef STRIDE_TUI_JOB_H
@@ -23,17 +23,18 @@ enum job_state { JOB_NONE, JOB_RUNNING, JOB_KILLED, JOB_OVER };
 struct job {
     enum job_state state;
     pid_t pid;
-    int status;            /* waitpid's, once reaped */
+    int status; /* waitpid's, once reaped */
     bool reaped;
-    int in, records, text; /* our ends: its stdin, its descriptor 3, its stdout and stderr; -1 closed */
+    int in, records,
+        text; /* our ends: its stdin, its descriptor 3, its stdout and stderr; -1 closed */
     struct buf record_bytes; /* incomplete last line */
-    struct buf text_bytes; /* captured, capped at 1 MiB, uncleaned */
+    struct buf text_bytes;   /* captured, capped at 1 MiB, uncleaned */
     int64_t started_ns, killed_ns;
-    bool flooded;          /* records without end: a line over 4 MiB or 64 MiB in all */
-    bool unkillable;       /* over, but the kernel has not given the child up (device driver, NFS) */
-    size_t record_total;   /* bytes read from descriptor 3 */
-    int64_t exited_ns;     /* when it was seen to have exited; 0 before */
-    char token[40];        /* in its environment, so that all its descendants are found */
+    bool flooded;        /* records without end: a line over 4 MiB or 64 MiB in all */
+    bool unkillable;     /* over, but the kernel has not given the child up (device driver, NFS) */
+    size_t record_total; /* bytes read from descriptor 3 */
+    int64_t exited_ns;   /* when it was seen to have exited; 0 before */
+    char token[40];      /* in its environment, so that all its descendants are found */
 };
 
 /* A complete record line, without '\n', NUL-terminated. */

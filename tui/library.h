@@ -1,10 +1,11 @@
 /* Files of the course and of the student: labs, lessons, quizzes, kernels, state.
  *
- * A library owns its paths and lab descriptions; returned pointers are borrowed until library_close.
- * Buffers and JSON values that are filled are the caller's.
+ * A library owns its paths and lab descriptions; returned pointers are borrowed until
+ * library_close. Buffers and JSON values that are filled are the caller's.
  *
- * It never writes below the installation, never overwrites a kernel that is there, and knows neither
- * git nor the screen. Where the home can't be written it says so once and serves lessons all the same. */
+ * It never writes below the installation, never overwrites a kernel that is there, and knows
+ * neither git nor the screen. Where the home can't be written it says so once and serves lessons
+ * all the same. */
 #ifndef STRIDE_TUI_LIBRARY_H
 #define STRIDE_TUI_LIBRARY_H
 
@@ -15,16 +16,17 @@
 #include <jansson.h>
 
 struct library {
-    char *root; /* the installation: lessons/ kernels/ assets/ */
-    char *home; /* $STRIDE_HOME and its substitutes */
-    char *work; /* home/work: one git repository, work/<lab>/kernel.cu */
+    char *root;            /* the installation: lessons/ kernels/ assets/ */
+    char *home;            /* $STRIDE_HOME and its substitutes */
+    char *work;            /* home/work: one git repository, work/<lab>/kernel.cu */
     struct labfile **labs; /* in course order */
     unsigned lab_count;
     bool writable; /* the home can be written */
 };
 
-/* Finds the course and the home, creating home and work. `notice` is filled when the student should be
- * told something (home can't be written, and why); false only when there is no course to show. */
+/* Finds the course and the home, creating home and work. `notice` is filled when the student should
+ * be told something (home can't be written, and why); false only when there is no course to show.
+ */
 bool library_open(struct library *library, struct err *notice, struct err *err);
 void library_close(struct library *library);
 
@@ -35,8 +37,8 @@ const char *library_suggest(const struct library *library, const char *slug);
 
 enum library_text { LIBRARY_LESSON, LIBRARY_QUIZ };
 
-/* The text in the language of msg_language(), in English when there is no other. Sets *language (may
- * be NULL) to "en" or "zh", the one found. */
+/* The text in the language of msg_language(), in English when there is no other. Sets *language
+ * (may be NULL) to "en" or "zh", the one found. */
 bool library_read_text(const struct library *library, const struct labfile *lab,
                        enum library_text which, struct buf *out, const char **language,
                        struct err *err);
@@ -54,9 +56,9 @@ bool library_prepare(const struct library *library, const struct labfile *lab, b
 bool library_read_kernel(const struct library *library, const char *slug, struct buf *out,
                          struct err *err);
 
-/* State is one JSON object per name, kept as home/<name>.json ("quiz", "progress", "screen"). Loading
- * always gives an object (new reference), an empty one when there is none; a damaged file is renamed
- * to <name>.json.damaged-<time> and `notice` says so. */
+/* State is one JSON object per name, kept as home/<name>.json ("quiz", "progress", "screen").
+ * Loading always gives an object (new reference), an empty one when there is none; a damaged file
+ * is renamed to <name>.json.damaged-<time> and `notice` says so. */
 json_t *library_load_state(const struct library *library, const char *name, struct err *notice);
 bool library_save_state(const struct library *library, const char *name, const json_t *state,
                         struct err *err);

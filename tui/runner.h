@@ -1,7 +1,7 @@
 /* A harness and the attempt it serves: warm a child, hand it a job, follow it to its end.
  *
- * A runner owns its child, its attempt and a folder for listings below $TMPDIR; runner_free kills and
- * removes all of it. The caller polls the descriptors and calls runner_pump.
+ * A runner owns its child, its attempt and a folder for listings below $TMPDIR; runner_free kills
+ * and removes all of it. The caller polls the descriptors and calls runner_pump.
  *
  * It never waits, draws nothing and commits nothing. */
 #ifndef STRIDE_TUI_RUNNER_H
@@ -23,12 +23,12 @@ struct runner {
     struct job job;
     struct attempt attempt; /* valid in RUNNING and OVER */
     char *lab;
-    char *folder;           /* where the harness puts kernel.ptx and kernel.sass */
-    struct buf kernel;      /* the very text that was judged */
+    char *folder;      /* where the harness puts kernel.ptx and kernel.sass */
+    struct buf kernel; /* the very text that was judged */
     enum attempt_death death;
     bool ready, killed, ended;
     int64_t warm_since_ns, ended_ns;
-    char trouble[512];      /* why a child died while it warmed; "" for none; uncleaned */
+    char trouble[512]; /* why a child died while it warmed; "" for none; uncleaned */
 };
 
 /* What differs from the usual; zeroed memory is the usual. */

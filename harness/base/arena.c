@@ -19,7 +19,9 @@ void *arena_alloc(struct arena *arena, size_t size)
     struct arena_chunk *chunk = arena->chunk;
     size = (size + 15) & ~(size_t)15;
     if (!chunk || size > chunk->size - chunk->used) {
-        size_t grown = chunk && chunk->size < (1u << 20) ? chunk->size * 2 : chunk ? chunk->size : 4096;
+        size_t grown = chunk && chunk->size < (1u << 20) ? chunk->size * 2
+                       : chunk                           ? chunk->size
+                                                         : 4096;
         size_t data = size > grown ? size : grown;
         struct arena_chunk *fresh = mem_zero(1, sizeof *fresh + data);
         *fresh = (struct arena_chunk){.older = chunk, .size = data};

@@ -1,11 +1,11 @@
 /* A growing run of bytes, always followed by a NUL so that it can be read as a string.
  *
- * Zeroed memory is an empty buffer. The buffer owns its bytes until buf_free; buf_take hands them to
- * the caller. A cap, when set, silently stops growth and raises `cut`: output from outside is not
- * allowed to fill the memory.
+ * Zeroed memory is an empty buffer. The buffer owns its bytes until buf_free; buf_take hands them
+ * to the caller. A cap, when set, silently stops growth and raises `cut`: output from outside is
+ * not allowed to fill the memory.
  *
- * Running out of memory ends the program with a message: there is nothing to save at that point that
- * has not been saved already. */
+ * Running out of memory ends the program with a message: there is nothing to save at that point
+ * that has not been saved already. */
 #ifndef STRIDE_BASE_BUF_H
 #define STRIDE_BASE_BUF_H
 

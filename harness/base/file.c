@@ -134,8 +134,10 @@ bool path_find_root(char **out, struct err *err)
     const char *named = getenv("STRIDE_ROOT");
     if (named && *named) {
         if (!is_root(named))
-            return err_set(err, "STRIDE_ROOT=%s holds no lessons/ and kernels/: unset it, or point "
-                                "it at an unpacked Stride", named);
+            return err_set(err,
+                           "STRIDE_ROOT=%s holds no lessons/ and kernels/: unset it, or point "
+                           "it at an unpacked Stride",
+                           named);
         *out = mem_strdup(named);
         return true;
     }
@@ -157,8 +159,9 @@ bool path_find_root(char **out, struct err *err)
             free(real);
         }
     }
-    return err_set(err, "cannot find the lessons: set STRIDE_ROOT to the folder that holds lessons/ "
-                        "and kernels/");
+    return err_set(err,
+                   "cannot find the lessons: set STRIDE_ROOT to the folder that holds lessons/ "
+                   "and kernels/");
 }
 
 bool path_find_home(char **out, struct err *err)
@@ -169,8 +172,10 @@ bool path_find_home(char **out, struct err *err)
         if (!*out) {
             char here[PATH_MAX];
             if (!getcwd(here, sizeof here))
-                return err_set(err, "STRIDE_HOME=%s is relative and the current folder is gone: give "
-                                    "an absolute path", home);
+                return err_set(err,
+                               "STRIDE_HOME=%s is relative and the current folder is gone: give "
+                               "an absolute path",
+                               home);
             *out = path_join(here, home);
         }
         return true;
@@ -186,7 +191,8 @@ bool path_find_home(char **out, struct err *err)
         home = entry ? entry->pw_dir : NULL;
     }
     if (!home || *home != '/')
-        return err_set(err, "there is no home folder: set STRIDE_HOME to where your work may be kept");
+        return err_set(err,
+                       "there is no home folder: set STRIDE_HOME to where your work may be kept");
     *out = path_join(home, ".local/share/stride");
     return true;
 }

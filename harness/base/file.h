@@ -33,8 +33,8 @@ char *path_join(const char *a, const char *b);
  * program (../share/stride, ..), else a sentence. Free *out. */
 bool path_find_root(char **out, struct err *err);
 
-/* The student's home: $STRIDE_HOME, else $XDG_DATA_HOME/stride, else ~/.local/share/stride (HOME from
- * the password database when the variable is unset). Free *out; creates nothing. */
+/* The student's home: $STRIDE_HOME, else $XDG_DATA_HOME/stride, else ~/.local/share/stride (HOME
+ * from the password database when the variable is unset). Free *out; creates nothing. */
 bool path_find_home(char **out, struct err *err);
 
 #endif

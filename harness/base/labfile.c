@@ -25,8 +25,7 @@ static const cyaml_strval_t limits[] = {
 
 #define STRING(type, field, flags)                                                                 \
     CYAML_FIELD_STRING_PTR(#field, CYAML_FLAG_POINTER | (flags), type, field, 1, CYAML_UNLIMITED)
-#define TEXT(type, field)                                                                          \
-    CYAML_FIELD_MAPPING(#field, CYAML_FLAG_DEFAULT, type, field, text_fields)
+#define TEXT(type, field) CYAML_FIELD_MAPPING(#field, CYAML_FLAG_DEFAULT, type, field, text_fields)
 
 static const cyaml_schema_field_t landmark_fields[] = {
     STRING(struct lab_landmark, name, 0),

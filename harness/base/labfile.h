@@ -3,7 +3,8 @@
  * Read by both programs: the tui lists labs and shows goals and hints, the harness takes sizes and
  * landmarks. The struct owns all its strings; labfile_free gives them back.
  *
- * It knows nothing of kernels, launches or lessons' text: device-side facts live in the lab's lab.c. */
+ * It knows nothing of kernels, launches or lessons' text: device-side facts live in the lab's
+ * lab.c. */
 #ifndef STRIDE_BASE_LABFILE_H
 #define STRIDE_BASE_LABFILE_H
 
@@ -21,35 +22,36 @@ enum lab_listing { LISTING_PTX, LISTING_SASS };
 
 /* Something to look for in a listing: an instruction that the lesson is about. */
 struct lab_landmark {
-    char *name;                /* shown in the margin and the record, e.g. "cp.async" */
+    char *name; /* shown in the margin and the record, e.g. "cp.async" */
     enum lab_listing listing;
-    char *match;               /* the line's instruction starts with this, e.g. "LDGSTS" */
-    uint32_t at_least;         /* how many a good solution has */
-    char *since;               /* lowest architecture it applies to, "8.0"; NULL for all */
-    struct lab_text text;      /* one sentence: what it is */
+    char *match;          /* the line's instruction starts with this, e.g. "LDGSTS" */
+    uint32_t at_least;    /* how many a good solution has */
+    char *since;          /* lowest architecture it applies to, "8.0"; NULL for all */
+    struct lab_text text; /* one sentence: what it is */
 };
 
-/* A hint is offered after an attempt with this verdict; "any" fits all. Shown one stage at a time. */
+/* A hint is offered after an attempt with this verdict; "any" fits all. Shown one stage at a time.
+ */
 struct lab_hint {
-    char *when;                /* a verdict's name, a hazard's kind, "slow", or "any" */
+    char *when; /* a verdict's name, a hazard's kind, "slow", or "any" */
     struct lab_text text;
 };
 
 struct labfile {
-    char *slug;                /* the folder's name */
-    uint32_t order;            /* place in the course */
+    char *slug;     /* the folder's name */
+    uint32_t order; /* place in the course */
     struct lab_text title, summary;
-    char *lesson;              /* folder below lessons/, e.g. "03-cp-async" */
+    char *lesson; /* folder below lessons/, e.g. "03-cp-async" */
     enum lab_kind kind;
-    char *entry;               /* the kernel's (extern "C") or host function's name */
-    char *capability;          /* lowest compute capability, "8.0" */
-    uint64_t *check_sizes;     /* N of each correctness case on a GPU */
+    char *entry;           /* the kernel's (extern "C") or host function's name */
+    char *capability;      /* lowest compute capability, "8.0" */
+    uint64_t *check_sizes; /* N of each correctness case on a GPU */
     unsigned check_sizes_count;
-    uint64_t *sim_sizes;       /* the same for the simulator */
+    uint64_t *sim_sizes; /* the same for the simulator */
     unsigned sim_sizes_count;
-    uint64_t time_size;        /* N of the timed launches */
-    enum lab_limit limit;      /* which measured limit of the card bounds the lab */
-    double goal;               /* part of the solution's speed that counts as reached, 0.95 */
+    uint64_t time_size;   /* N of the timed launches */
+    enum lab_limit limit; /* which measured limit of the card bounds the lab */
+    double goal;          /* part of the solution's speed that counts as reached, 0.95 */
     struct lab_landmark *landmarks;
     unsigned landmarks_count;
     struct lab_hint *hints;

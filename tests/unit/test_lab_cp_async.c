@@ -40,7 +40,7 @@ static void inputs_are_distinct_and_depend_on_the_seed(void **state)
     assert_memory_not_equal(a, b, 8192 * 4);
     for (int i = 0; i < 8192; i++) {
         assert_true(a[i] >= -2 && a[i] < 2);
-        for (int k = 0; k < i; k += i - k > 8 ? 97 : 1)
+        for (int k = 0; k<i; k += i - k> 8 ? 97 : 1)
             assert_true(a[i] != a[k]);
     }
     lab->fill(&shape, 0, 1, b);

@@ -38,8 +38,9 @@ static void broken_lab_names_its_line(void **state)
     char *folder = mem_printf("%s/kernels/x", root), *path = path_join(folder, "lab.yaml");
     struct err err = {0};
     assert_true(file_make_dirs(folder, &err));
-    static const char *const texts[] = {"order: 1\ntitel: x\n", "order: first\n", "", "- 1\n", "a: [",
-                                        "order: 1\norder: \"\\u0000\"\n"};
+    static const char *const texts[] = {
+        "order: 1\ntitel: x\n",          "order: first\n", "", "- 1\n", "a: [",
+        "order: 1\norder: \"\\u0000\"\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct labfile *lab = NULL;
         assert_true(file_write(path, texts[i], strlen(texts[i]), false, &err));

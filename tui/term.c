@@ -1,0 +1,335 @@
+#include "tui/term.h"
+
+#include "harness/base/msg.h"
+#include "tui/key.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <unistd.h>
+#include <wchar.h>
+
+static struct {
+    SCREEN *screen;
+    bool utf8, repaint, left;
+    attr_t attributes[STYLE_COUNT];
+    short pairs[STYLE_COUNT];      /* the style alone */
+    short over_pairs[STYLE_COUNT]; /* the style's foreground on the selection's background */
+    struct cells ascii;
+    struct cells shown; /* what the screen has: only rows that differ are given to curses */
+} term;
+
+bool term_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+static bool check_terminal(struct err *err)
+{
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return err_set(err, "%s",
+                       _("the full screen needs a terminal on input and output; the plain commands "
+                         "(stride list, stride run LAB, ...) work without one"));
+    const char *name = getenv("TERM");
+    int reason = 0;
+    if (!name || !*name)
+        return err_set(
+            err, "%s",
+            _("TERM is not set; set it to your terminal's type (for example TERM=xterm), "
+              "or use the plain commands (stride list, stride run LAB, ...)"));
+    if (setupterm(name, STDOUT_FILENO, &reason) != OK || !cursor_address)
+        return err_set(err,
+                       _("TERM=%s is not a terminal that a full screen can be drawn on here; set "
+                         "TERM to one that is (for example TERM=xterm), or use the plain commands "
+                         "(stride list, stride run LAB, ...)"),
+                       name);
+    return true;
+}
+
+static attr_t to_curses(uint16_t attributes)
+{
+    attr_t result = A_NORMAL;
+    result |= attributes & LOOK_BOLD ? A_BOLD : 0;
+    result |= attributes & LOOK_DIM ? A_DIM : 0;
+    result |= attributes & LOOK_ITALIC ? A_ITALIC : 0;
+    result |= attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0;
+    result |= attributes & LOOK_REVERSE ? A_REVERSE : 0;
+    return result;
+}
+
+/* Pairs are few on old terminals: equal ones share a number. */
+static short pair_number(short fg, short bg, short *used)
+{
+    for (short i = 1; i <= *used; i++) {
+        short f, b;
+        pair_content(i, &f, &b);
+        if (f == fg && b == bg)
+            return i;
+    }
+    if ((fg < 0 && bg < 0) || *used + 1 >= COLOR_PAIRS)
+        return 0;
+    init_pair(++*used, fg, bg);
+    return *used;
+}
+
+static short colour(int16_t full, int16_t small)
+{
+    if (COLORS >= 256)
+        return full;
+    if (COLORS >= 16 || small < 0)
+        return small;
+    return (short)(small % 8);
+}
+
+void term_set_theme(const struct theme *theme)
+{
+    short used = 0;
+    const struct look *selected = &theme->looks[STYLE_SELECTED];
+    /* A NO_COLOR screen must not even say "default colours" */
+    bool colours = has_colors() && !theme_no_color();
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        const struct look *look = &theme->looks[i];
+        term.attributes[i] = to_curses(look->attributes);
+        term.pairs[i] = term.over_pairs[i] = 0;
+        if (!colours)
+            continue;
+        short fg = colour(look->fg, look->fg16), bg = colour(look->bg, look->bg16);
+        short over = colour(selected->bg, selected->bg16);
+        if (fg >= 0 && fg == over)
+            fg = -1;
+        term.pairs[i] = pair_number(colour(look->fg, look->fg16), bg, &used);
+        term.over_pairs[i] = pair_number(fg, over < 0 ? bg : over, &used);
+    }
+    term.repaint = true;
+}
+
+bool term_open(const struct theme *theme, struct err *err)
+{
+    if (!check_terminal(err))
+        return false;
+    term.utf8 = term_utf8();
+    if (!getenv("ESCDELAY"))
+        set_escdelay(25);
+    term.screen = newterm(NULL, stdout, stdin);
+    if (!term.screen)
+        return err_set(err, _("TERM=%s: curses cannot use this terminal; try TERM=xterm"),
+                       getenv("TERM"));
+    set_term(term.screen);
+    raw();
+    noecho();
+    nonl();
+    nodelay(stdscr, TRUE);
+    keypad(stdscr, TRUE);
+    meta(stdscr, TRUE);
+    if (has_colors() && !theme_no_color()) {
+        start_color();
+        use_default_colors();
+    }
+    term_set_theme(theme);
+    return true;
+}
+
+void term_close(void)
+{
+    if (!term.screen)
+        return;
+    if (!term.left)
+        endwin();
+    delscreen(term.screen);
+    term.screen = NULL;
+    cells_free(&term.ascii);
+    cells_free(&term.shown);
+}
+
+void term_size(int *rows, int *cols)
+{
+    *rows = LINES;
+    *cols = COLS;
+}
+
+void term_resize(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
+        resizeterm(size.ws_row, size.ws_col);
+    term.repaint = true;
+}
+
+void term_repaint(void)
+{
+    term.repaint = true;
+}
+
+/* What the C library thinks of the width decides how curses counts; where it disagrees with ours,
+ * one
+ * '?' per column keeps the row straight. */
+static void to_wide(const struct cell *cell, wchar_t out[8])
+{
+    mbstate_t state = {0};
+    const char *at = cell->text;
+    size_t count = mbsnrtowcs(out, &at, strlen(cell->text), 6, &state);
+    int width = 0;
+    if (count != (size_t)-1) {
+        out[count] = L'\0';
+        width = wcswidth(out, count);
+    }
+    if (count == (size_t)-1 || count == 0 || width != cell->width)
+        wcscpy(out, cell->width == 2 ? L"??" : L"?");
+}
+
+static void show_cell(const struct cell *cell)
+{
+    attr_t attributes = term.attributes[cell->style];
+    short pair = term.pairs[cell->style];
+    if (cell->over == OVER_SELECTED) {
+        attributes |= term.attributes[STYLE_SELECTED];
+        pair = term.over_pairs[cell->style];
+    } else if (cell->over == OVER_MATCH) {
+        attributes = term.attributes[STYLE_MATCH];
+        pair = term.pairs[STYLE_MATCH];
+    }
+    wchar_t wide[8];
+    to_wide(cell, wide);
+    bool replaced = cell->width == 2 && wide[0] == L'?';
+    for (int i = 0; i < (replaced ? 2 : 1); i++) {
+        cchar_t out;
+        wchar_t one[2] = {L'?', 0};
+        setcchar(&out, replaced ? one : wide, attributes, pair, NULL);
+        add_wch(&out);
+    }
+}
+
+static void show_row(const struct cells *cells, int row, int cols)
+{
+    move(row, 0);
+    for (int col = 0; col < cols; col++) {
+        const struct cell *cell = cells_at(cells, row, col);
+        if (cell->width > 0)
+            show_cell(cell);
+    }
+}
+
+static bool same_row(const struct cells *a, const struct cells *b, int row)
+{
+    return memcmp(cells_at(a, row, 0), cells_at(b, row, 0),
+                  (size_t)a->cols * sizeof(struct cell)) == 0;
+}
+
+static void remember(const struct cells *cells)
+{
+    cells_start(&term.shown, cells->rows, cells->cols);
+    memcpy(term.shown.cell, cells->cell,
+           (size_t)cells->rows * (size_t)cells->cols * sizeof *cells->cell);
+}
+
+void term_show(const struct cells *cells)
+{
+    if (term.left || !term.screen)
+        return;
+    if (!term.utf8) {
+        cells_start(&term.ascii, cells->rows, cells->cols);
+        memcpy(term.ascii.cell, cells->cell,
+               (size_t)cells->rows * (size_t)cells->cols * sizeof *cells->cell);
+        term.ascii.cursor_row = cells->cursor_row;
+        term.ascii.cursor_col = cells->cursor_col;
+        cells_to_ascii(&term.ascii);
+        cells = &term.ascii;
+    }
+    bool all = term.repaint || term.shown.rows != cells->rows || term.shown.cols != cells->cols;
+    if (all)
+        erase();
+    for (int row = 0; row < cells->rows && row < LINES; row++)
+        if (all || !same_row(cells, &term.shown, row))
+            show_row(cells, row, cells->cols < COLS ? cells->cols : COLS);
+    remember(cells);
+    if (term.repaint)
+        clearok(stdscr, TRUE);
+    term.repaint = false;
+    curs_set(cells->cursor_row >= 0);
+    move(cells->cursor_row < 0 ? LINES - 1 : cells->cursor_row,
+         cells->cursor_row < 0 ? 0 : cells->cursor_col);
+    refresh();
+}
+
+static int32_t from_curses(wint_t key)
+{
+    switch (key) {
+    case KEY_UP:
+        return KEY_CODE_UP;
+    case KEY_DOWN:
+        return KEY_CODE_DOWN;
+    case KEY_LEFT:
+        return KEY_CODE_LEFT;
+    case KEY_RIGHT:
+        return KEY_CODE_RIGHT;
+    case KEY_PPAGE:
+        return KEY_CODE_PAGE_UP;
+    case KEY_NPAGE:
+        return KEY_CODE_PAGE_DOWN;
+    case KEY_HOME:
+    case KEY_FIND:
+        return KEY_CODE_HOME;
+    case KEY_END:
+    case KEY_SELECT:
+        return KEY_CODE_END;
+    case KEY_BTAB:
+        return KEY_CODE_BACK_TAB;
+    case KEY_DC:
+        return KEY_CODE_DELETE;
+    case KEY_BACKSPACE:
+        return KEY_CODE_BACKSPACE;
+    case KEY_ENTER:
+        return KEY_CODE_ENTER;
+    default:
+        return KEY_CODE_UNKNOWN;
+    }
+}
+
+/* Readable, and yet nothing to read: the other end is gone. */
+static bool input_ended(void)
+{
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (poll(&fd, 1, 0) <= 0)
+        return false;
+    int waiting = 0;
+    if (fd.revents & (POLLHUP | POLLERR | POLLNVAL))
+        return true;
+    return (fd.revents & POLLIN) && (ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0 || waiting == 0);
+}
+
+int32_t term_key(bool *ended)
+{
+    wint_t key = 0;
+    int kind = wget_wch(stdscr, &key);
+    *ended = false;
+    if (kind == ERR) {
+        *ended = input_ended();
+        return KEY_NOTHING;
+    }
+    if (kind == KEY_CODE_YES)
+        return from_curses(key);
+    if (key == '\n')
+        return KEY_CODE_ENTER;
+    if (key == 8)
+        return KEY_CODE_BACKSPACE;
+    return (int32_t)key;
+}
+
+void term_leave(void)
+{
+    if (!term.left)
+        endwin();
+    term.left = true;
+}
+
+void term_return(void)
+{
+    term.left = false;
+    term_resize();
+    term.repaint = true;
+}

@@ -9,15 +9,14 @@ extern "C" __global__ void asyncTransformTiles(const float *input,
     __shared__ alignas(128) float tile[kAsyncTileElements];
 
     const size_t first = (size_t)blockIdx.x * kAsyncElementsPerBlock;
-    const int chunk = threadIdx.x * 4; // where this thread's 16 bytes begin
 
     for (int t = 0; t < kAsyncTilesPerBlock; ++t) {
         const float *from = input + first + t * kAsyncTileElements;
         float *to = output + first + t * kAsyncTileElements;
 
-        // Global memory -> registers -> shared memory.
-        const float4 four = *reinterpret_cast<const float4 *>(from + chunk);
-        *reinterpret_cast<float4 *>(tile + chunk) = four;
+        // Global memory -> register -> shared memory.
+        for (int i = threadIdx.x; i < kAsyncTileElements; i += blockDim.x)
+            tile[i] = from[i];
         __syncthreads(); // the whole tile is there
 
         for (int i = threadIdx.x; i < kAsyncTileElements; i += blockDim.x)

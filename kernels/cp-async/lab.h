@@ -27,7 +27,7 @@ LAB_CONSTANT(kAsyncTilesPerBlock, 4);
 LAB_CONSTANT(kAsyncElementsPerBlock, 4096);
 
 #ifndef kAsyncTransformSteps
-#define kAsyncTransformSteps 16
+#define kAsyncTransformSteps 32
 #endif
 
 /* One element's arithmetic: a chain; each step waits for the one before. */

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistr.h>
-#include <uniwidth.h>
 
 static const char *const names[STYLE_COUNT] = {
 #define X(symbol, name) name,
@@ -43,31 +41,6 @@ struct cell *cells_at(const struct cells *cells, int row, int col)
     if (row < 0 || col < 0 || row >= cells->rows || col >= cells->cols)
         return NULL;
     return &cells->cell[(size_t)row * (size_t)cells->cols + (size_t)col];
-}
-
-static bool is_plain(const char *text, size_t at, size_t len)
-{
-    return at < len && text[at] >= 0x20 && text[at] < 0x7f;
-}
-
-size_t text_cluster(const char *text, size_t len, int *columns)
-{
-    if (is_plain(text, 0, len) && (len == 1 || is_plain(text, 1, len))) {
-        *columns = 1;
-        return 1;
-    }
-    ucs4_t uc;
-    int bytes = u8_mbtouc(&uc, (const uint8_t *)text, len);
-    int width = uc_width(uc, "UTF-8");
-    *columns = width < 0 ? 1 : width;
-    size_t used = (size_t)bytes;
-    while (used < len && (text[used] & 0x80)) {
-        bytes = u8_mbtouc(&uc, (const uint8_t *)text + used, len - used);
-        if (uc_width(uc, "UTF-8") != 0)
-            break;
-        used += (size_t)bytes;
-    }
-    return used;
 }
 
 /* Cutting a wide character in two would shift the rest of the row: its other half becomes a blank.

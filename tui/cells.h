@@ -72,8 +72,4 @@ void cells_styles(const struct cells *cells, struct buf *out);
 /* The style's name in theme files. */
 const char *style_name(enum style style);
 
-/* Bytes of the first character with its marks, and its columns (0 to 2). At least 1 byte for len >
- * 0. */
-size_t text_cluster(const char *text, size_t len, int *columns);
-
 #endif

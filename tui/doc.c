@@ -71,8 +71,19 @@ size_t text_fit(const char *text, size_t len, int columns, int *used)
 {
     size_t at = 0;
     int taken = 0;
+    columns = columns > 0 ? columns : 0;
     while (at < len) {
         int more;
+        size_t run = ascii_run(text + at, len - at), left = (size_t)(columns - taken);
+        if (run > 1) {
+            /* All but the last are whole for sure; a mark may follow the last. */
+            run = run - 1 < left ? run - 1 : left;
+            if (!run)
+                break;
+            taken += (int)run;
+            at += run;
+            continue;
+        }
         size_t bytes = text_cluster(text + at, len - at, &more);
         if (taken + more > columns)
             break;

@@ -33,6 +33,7 @@ struct viewer {
     int columns, rows;          /* size of the window */
     uint32_t top_line, top_row; /* the doc line at the top, and which of its wrapped rows */
     uint32_t left;              /* columns that kept lines are scrolled sideways */
+    uint32_t widest;            /* columns of the widest kept line */
     bool wrap_all;              /* wrap kept lines too */
     bool has_cursor;            /* one line is the current one, and moving moves it */
     uint32_t cursor;            /* that line */

@@ -32,8 +32,9 @@ ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -DSTRIDE_VERSION='"$(VERSION)"' $(WARN) $
               -MMD -MP -I. $(if $(CUDA_INC),-isystem $(CUDA_INC)) \
               $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 # A bundle's own libraries stand in lib/ beside bin/; elsewhere the folder does not exist.
-ALL_LDFLAGS := $(SANF) -Wl,-rpath,'$$ORIGIN/../lib' -Wl,--as-needed $(LDFLAGS)
-LIBS_BASE := $(shell pkg-config --libs jansson libcyaml 2>/dev/null) -lunistring -lm
+ALL_LDFLAGS := $(SANF) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -Wl,--as-needed $(LDFLAGS)
+# libcyaml.pc names libyaml too, whose own -dev package nobody needs: a shared libcyaml brings it.
+LIBS_BASE := $(filter-out -lyaml,$(shell pkg-config --libs jansson libcyaml 2>/dev/null)) -lunistring -lm
 LIBS_TUI  := $(shell pkg-config --libs ncursesw libgit2 md4c 2>/dev/null)
 LIBS_HARNESS := -ldl -lpthread
 
@@ -49,7 +50,7 @@ TESTS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/tes
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Suites that are scripts; each prints `ok name`, `FAIL name` or `skip name: why` lines.
-SUITES   := $(wildcard $(addprefix tests/,layers headers format repo messages content smoke sessions/run bundle))
+SUITES   := $(wildcard $(addprefix tests/,layers headers format repo messages smoke sessions/run bundle))
 PROGRAMS := $(if $(wildcard tui/main.c),$(BUILD)/stride) \
             $(if $(wildcard harness/main.c),$(BUILD)/stride-harness)
 

@@ -1,5 +1,6 @@
 #include "tui/term.h"
 
+#include "harness/base/file.h"
 #include "harness/base/msg.h"
 #include "tui/key.h"
 
@@ -29,6 +30,26 @@ bool term_utf8(void)
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
+/* A bundle brings descriptions of the common terminals for machines that lack them. The variable
+ * stays set: the editor will need it too. */
+static bool know_terminal(const char *name)
+{
+    int reason = 0;
+    if (setupterm(name, STDOUT_FILENO, &reason) == OK)
+        return true;
+    char *root = NULL;
+    if (getenv("TERMINFO") || !path_find_root(&root, NULL))
+        return false;
+    char *folder = path_join(root, "terminfo");
+    bool known = file_is_dir(folder) && setenv("TERMINFO", folder, 1) == 0;
+    known = known && setupterm(name, STDOUT_FILENO, &reason) == OK;
+    if (!known)
+        unsetenv("TERMINFO");
+    free(folder);
+    free(root);
+    return known;
+}
+
 static bool check_terminal(struct err *err)
 {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
@@ -36,13 +57,12 @@ static bool check_terminal(struct err *err)
                        _("the full screen needs a terminal on input and output; the plain commands "
                          "(stride list, stride run LAB, ...) work without one"));
     const char *name = getenv("TERM");
-    int reason = 0;
     if (!name || !*name)
         return err_set(
             err, "%s",
             _("TERM is not set; set it to your terminal's type (for example TERM=xterm), "
               "or use the plain commands (stride list, stride run LAB, ...)"));
-    if (setupterm(name, STDOUT_FILENO, &reason) != OK || !cursor_address)
+    if (!know_terminal(name) || !cursor_address)
         return err_set(err,
                        _("TERM=%s is not a terminal that a full screen can be drawn on here; set "
                          "TERM to one that is (for example TERM=xterm), or use the plain commands "

@@ -109,7 +109,11 @@ static void signals_start_at_their_defaults(void **state)
     struct lines lines = {0};
     start(&job, "grep -E 'SigBlk|SigIgn' /proc/self/status | tr -d '\\n\\t ' >&3; echo >&3");
     drive(&job, &lines);
-    assert_string_equal(lines.first, "SigBlk:0000000000000000SigIgn:0000000000000000");
+    unsigned long long blocked = 1, ignored = 1;
+    assert_int_equal(sscanf(lines.first, "SigBlk:%llxSigIgn:%llx", &blocked, &ignored), 2);
+    assert_int_equal(blocked, 0);
+    /* 32 and 33 are glibc's own: posix_spawn in whoever started the test (make) leaves them ignored. */
+    assert_int_equal(ignored & ~0x180000000ull, 0);
     job_free(&job);
     sigprocmask(SIG_SETMASK, &old, NULL);
     signal(SIGINT, SIG_DFL);

@@ -1,0 +1,59 @@
+/* Asynchronous copies, executed as late as the program allows: bytes land when they are waited for,
+ * and until then the destination is in flight.
+ *
+ * A struct async_warp belongs to the worker and holds the copies of one warp, with a group number per
+ * lane, so that commits under a partial mask count per thread as they do on the GPU. Bulk copies of a
+ * block hang on its mbarriers or on the issuing thread's bulk groups.
+ *
+ * It moves bytes with and without checks. It never waits: waiting is sync.h's and the scheduler's. */
+#ifndef STRIDE_PTX_ASYNC_H
+#define STRIDE_PTX_ASYNC_H
+
+#include "harness/ptx/exec.h"
+
+/* All functions that return bool check addresses themselves and return false after stop_block. */
+
+/* cp.async: size 4, 8 or 16 bytes to shared offset dst from address src; of these src_bytes come
+ * from memory and the rest is zero (src_bytes NULL: all of them). */
+bool async_copy(struct warp *w, const struct op *op, uint32_t mask, const uint32_t dst[32],
+                const uint64_t src[32], uint32_t size, const uint32_t src_bytes[32]);
+void async_commit(struct warp *w, const struct op *op, uint32_t mask);
+
+/* wait_group `keep`; UINT32_MAX is wait_all. */
+void async_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t keep);
+
+/* cp.async.mbarrier.arrive: an arrival when all copies so far of each lane have landed. */
+bool async_mbarrier_arrive(struct warp *w, const struct op *op, uint32_t mask,
+                           const uint32_t addr[32], bool noinc);
+
+/* cp.async.bulk global to shared, reporting to an mbarrier; and shared to global, in bulk groups. */
+bool async_bulk_load(struct warp *w, const struct op *op, uint32_t mask, const uint32_t dst[32],
+                     const uint64_t src[32], const uint32_t bytes[32], const uint32_t mbarrier[32]);
+bool async_bulk_store(struct warp *w, const struct op *op, uint32_t mask, const uint64_t dst[32],
+                      const uint32_t src[32], const uint32_t bytes[32]);
+void async_bulk_commit(struct warp *w, const struct op *op, uint32_t mask);
+
+/* read: only until the sources have been read. */
+void async_bulk_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t keep, bool read);
+
+/* For the rest of harness/ptx. */
+
+/* A store to [va, va + bytes) of global memory is about to happen: it must not be the source of a
+ * copy in flight. */
+void async_source_written(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
+                          uint64_t bytes);
+
+/* The same for a store to shared memory, which bulk stores read. */
+void async_shared_written(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
+                          uint32_t bytes);
+
+/* Lands what an mbarrier's phase waits for, now that somebody waits for that phase. True when
+ * something landed. */
+bool async_land_for(struct warp *w, uint32_t mbarrier);
+
+struct async_warp *async_open(uint32_t warps); /* an array, one per warp */
+void async_close(struct async_warp *warps, uint32_t count);
+void async_begin(struct async_warp *async);
+void async_end(struct warp *w); /* copies that nobody waited for */
+
+#endif

@@ -1,0 +1,376 @@
+/* The hazard checks: hooks that the operations' handlers call, the findings they lead to, and their
+ * life cycle. What each hook is called with stands in exec.h.
+ *
+ * Findings belong to the worker until hazard_collect merges them into the result. Inline hooks are
+ * compiled once per instruction set together with the handlers; all they do is recognise the clean
+ * case and hand over everything else.
+ *
+ * Nothing here changes what the kernel computes. */
+#ifndef STRIDE_PTX_HAZARD_H
+#define STRIDE_PTX_HAZARD_H
+
+#include "harness/ptx/counters.h"
+#include "harness/ptx/exec.h"
+#include "harness/ptx/shadow.h"
+#include "harness/ptx/vec.h"
+
+/* ---- state ------------------------------------------------------------------------------------- */
+
+struct hazard_warp {
+    struct clock_warp clock;
+    uint32_t *write_key, *read_key; /* of the block's shadow */
+    uint16_t *write_site, *read_site;
+    bool precise;
+    uint8_t *local_set; /* local memory: 4 bits a word, 32 lanes in a row; NULL until used */
+    uint32_t local_words;
+};
+
+struct hazard_block {
+    struct shadow shadow;
+    struct clock clock;
+    struct hazard_warp warps[32];
+    struct hazard_locks *locks; /* what strong writes released, by address */
+    uint32_t sources_in_flight; /* copies from global memory that have not landed */
+};
+
+/* What all workers share; read-only while blocks run. */
+struct hazard_run {
+    const struct op **sites; /* by op.site */
+    uint32_t site_count;
+    uint32_t *student_line; /* by line id: first id with the same place in the student's file */
+    size_t line_count;
+    bool precise;
+    bool watches_global; /* some allocation has a shadow */
+};
+
+/* Why, where one kind has several reasons: picks the sentence. */
+enum hazard_reason {
+    REASON_PLAIN,
+    REASON_SAME_INSTRUCTION, /* lanes of one store, different values */
+    REASON_ATOMIC,           /* the other side, or this one, is an atomic */
+    REASON_STORE,            /* a store into bytes in flight */
+    REASON_COPY,             /* a copy over a copy, or a copy over a fresh store */
+    REASON_BULK,
+    REASON_SAME_WARP,
+    REASON_LOCAL,
+    REASON_GLOBAL,
+    REASON_UNCOMMITTED, /* never waited: no commit_group closed it */
+    REASON_ABSENT,
+    REASON_OUTSIDE,
+    REASON_EXITED,
+    REASON_PAIRED, /* barriers: reached by different ways */
+    REASON_MISSING,
+    REASON_COUNT_WRONG,
+    REASON_NOT_INIT,
+    REASON_STILL_USED,
+    REASON_TOO_MANY,
+    REASON_NO_PHASE,
+    REASON_MISALIGNED,
+    REASON_NO_TX
+};
+
+struct hazard_finding {
+    enum ptx_hazard_kind kind;
+    enum hazard_reason reason;
+    uint32_t line, other_line;
+    uint64_t block;
+    uint32_t thread, other; /* in the block; UINT32_MAX: nobody in particular */
+    uint64_t other_block;   /* UINT64_MAX: the same */
+    enum ptx_space space;
+    uint64_t address;
+    uint32_t bytes, element;
+    uint64_t count;
+    uint32_t note[4]; /* numbers for the sentence, by kind: masks, counts, barrier ids */
+};
+
+enum { HAZARD_FINDINGS = 256, NOBODY = UINT32_MAX };
+
+struct hazard_worker {
+    struct hazard_block block; /* of the block that runs */
+    struct hazard_finding *findings;
+    uint32_t count;
+    bool cut;
+    uint32_t last; /* index of the finding counted last */
+};
+
+/* Counts a finding in its group, and keeps it when it is the group's first. `finding` needs kind,
+ * reason, line, other_line and what is known of the rest; block is filled in. */
+void hazard_add(struct warp *w, const struct hazard_finding *finding);
+
+/* Line id of a site; 0 when unknown. */
+uint32_t hazard_site_line(const struct warp *w, uint32_t site);
+const struct op *hazard_site_op(const struct warp *w, uint32_t site);
+
+/* Volatile, relaxed and stronger accesses, and atomics, do not race with one another. */
+bool hazard_is_strong(const struct op *op);
+
+/* ---- shared memory ----------------------------------------------------------------------------- */
+
+#define V32_ALL ((uint32_t)((1ull << V32_LANES) - 1))
+
+/* Same warp, and ordered by a __syncwarp: lanes of k are threads (or, where `many` says so, several)
+ * of this warp below own_floor. */
+static inline vs32 hazard_own(vu32 k, vu32 mine, vu32 own_floor)
+{
+    return (((k ^ mine) & v32_set(0x7e0)) == v32_set(0)) & (vs32)(k < own_floor);
+}
+
+static inline void hazard_shared_read_row(struct warp *w, const struct op *op, uint32_t first,
+                                          uint32_t bytes)
+{
+    if (w->counting)
+        counters_shared_row(w, op, bytes);
+    if (!w->checks)
+        return;
+    const struct hazard_warp *h = w->hazard;
+    const uint32_t word = first / 4, shift = bytes == 4 ? 0 : bytes == 8 ? 1 : 2;
+    const int vectors = (int)(bytes / 4) * V32_COUNT;
+    const uint32_t *wk = h->write_key + word;
+    uint32_t *rk = h->read_key + word;
+    const vu32 floor = v32_set(h->clock.floor), mine = v32_set(h->clock.mine);
+    const vu32 several = v32_set(h->clock.many | WHO_SEVERAL), many = v32_set(h->clock.many);
+    for (int j = 0; j < vectors; j++) {
+        vu32 key = mine + ((v32_iota() + v32_set((uint32_t)(j * V32_LANES))) >> shift);
+        vu32 k = v32_load(wk + j * V32_LANES), r = v32_load(rk + j * V32_LANES);
+        vs32 ok = (vs32)(k < floor) | (vs32)(k == key);
+        if (v32_bits(ok) != V32_ALL) {
+            ok |= hazard_own(k, mine, v32_set(h->clock.own_floor));
+            if (v32_bits(ok) != V32_ALL) {
+                shadow_read_row_slow(w, op, first, bytes);
+                return;
+            }
+        }
+        vs32 alone = (vs32)(r < floor) | (vs32)(r == key);
+        if (v32_bits(alone) != V32_ALL) {
+            vu32 own_floor = v32_set(h->clock.own_floor);
+            vs32 same_warp = (((r ^ mine) & v32_set(0x3e0)) == v32_set(0)) &
+                             ((r & v32_set(0x401)) != v32_set(0x401));
+            alone |= same_warp & (vs32)(r < own_floor);
+            if (h->precise && v32_bits(alone) != V32_ALL) {
+                shadow_read_row_slow(w, op, first, bytes);
+                return;
+            }
+            key = v32_pick((vu32)alone, key, v32_pick((vu32)same_warp, many, several));
+        }
+        v32_store(rk + j * V32_LANES, key);
+    }
+    uint16_t *rs = h->read_site + word;
+    const uint16_t site = shadow_site(op);
+    for (uint32_t i = 0; i < 8 * bytes; i++)
+        rs[i] = site;
+}
+
+static inline void hazard_shared_write_row(struct warp *w, const struct op *op, uint32_t first,
+                                           uint32_t bytes)
+{
+    if (w->counting)
+        counters_shared_row(w, op, bytes);
+    if (!w->checks)
+        return;
+    const struct hazard_warp *h = w->hazard;
+    const uint32_t word = first / 4, shift = bytes == 4 ? 0 : bytes == 8 ? 1 : 2;
+    const int vectors = (int)(bytes / 4) * V32_COUNT;
+    uint32_t *wk = h->write_key + word;
+    const uint32_t *rk = h->read_key + word;
+    const vu32 floor = v32_set(h->clock.floor), mine = v32_set(h->clock.mine);
+    for (int j = 0; j < vectors; j++) {
+        vu32 key = mine + ((v32_iota() + v32_set((uint32_t)(j * V32_LANES))) >> shift);
+        vu32 k = v32_load(wk + j * V32_LANES), r = v32_load(rk + j * V32_LANES);
+        vs32 ok = ((vs32)(k < floor) | (vs32)(k == key) | (vs32)(k == v32_set(KEY_UNSET))) &
+                  ((vs32)(r < floor) | (vs32)(r == key));
+        if (v32_bits(ok) != V32_ALL) {
+            vu32 own_floor = v32_set(h->clock.own_floor);
+            vs32 many = (((r ^ mine) & v32_set(0x3e0)) == v32_set(0)) &
+                        ((r & v32_set(0x41f)) == v32_set(WHO_MANY)) & (vs32)(r < own_floor);
+            ok = ((vs32)(k < floor) | (vs32)(k == key) | (vs32)(k == v32_set(KEY_UNSET)) |
+                  hazard_own(k, mine, own_floor)) &
+                 ((vs32)(r < floor) | (vs32)(r == key) | hazard_own(r, mine, own_floor) | many);
+            if (v32_bits(ok) != V32_ALL) {
+                shadow_write_row_slow(w, op, first, bytes);
+                return;
+            }
+        }
+    }
+    for (int j = 0; j < vectors; j++)
+        v32_store(wk + j * V32_LANES,
+                  mine + ((v32_iota() + v32_set((uint32_t)(j * V32_LANES))) >> shift));
+    uint16_t *ws = h->write_site + word;
+    const uint16_t site = shadow_site(op);
+    for (uint32_t i = 0; i < 8 * bytes; i++)
+        ws[i] = site;
+}
+
+static inline void hazard_shared_read_same(struct warp *w, const struct op *op, uint32_t mask,
+                                           uint32_t addr, uint32_t bytes)
+{
+    if (w->counting)
+        counters_shared_same(w, op, mask, bytes);
+    if (!w->checks)
+        return;
+    const struct hazard_warp *h = w->hazard;
+    if (bytes < 4 || !(mask & (mask - 1)) || (h->precise && mask != FULL_MASK)) {
+        shadow_read_same_slow(w, op, mask, addr, bytes);
+        return;
+    }
+    const uint16_t site = shadow_site(op);
+    for (uint32_t word = addr / 4; word < (addr + bytes) / 4; word++) {
+        uint32_t k = h->write_key[word], r = h->read_key[word];
+        bool own = ((k ^ h->clock.mine) & 0x7e0) == 0 && k < h->clock.own_floor;
+        bool same_warp = ((r ^ h->clock.mine) & 0x3e0) == 0 && (r & 0x401) != 0x401;
+        if ((k >= h->clock.floor && !own) ||
+            (h->precise && r >= h->clock.floor && !(same_warp && r < KEY_SPECIAL))) {
+            shadow_read_same_slow(w, op, mask, addr, bytes);
+            return;
+        }
+        h->read_key[word] = r < h->clock.floor || same_warp ? h->clock.many
+                                                            : h->clock.many | WHO_SEVERAL;
+        h->read_site[word] = site;
+    }
+}
+
+static inline void hazard_shared_read(struct warp *w, const struct op *op, uint32_t mask,
+                                      const uint32_t addr[32], uint32_t bytes)
+{
+    if (w->counting)
+        counters_shared(w, op, mask, addr, bytes);
+    if (w->checks)
+        shadow_read_lanes(w, op, mask, addr, bytes);
+}
+
+static inline void hazard_shared_write(struct warp *w, const struct op *op, uint32_t mask,
+                                       const uint32_t addr[32], uint32_t bytes)
+{
+    if (w->counting)
+        counters_shared(w, op, mask, addr, bytes);
+    if (w->checks)
+        shadow_write_lanes(w, op, mask, addr, bytes);
+}
+
+static inline void hazard_shared_atomic(struct warp *w, const struct op *op, uint32_t mask,
+                                        const uint32_t addr[32], uint32_t bytes)
+{
+    if (w->counting)
+        counters_shared(w, op, mask, addr, bytes);
+    if (w->checks)
+        shadow_atomic_lanes(w, op, mask, addr, bytes);
+}
+
+/* ---- global memory (global.c) ------------------------------------------------------------------ */
+
+void hazard_global_read_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
+                             uint32_t bytes);
+void hazard_global_write_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
+                              uint32_t bytes);
+void hazard_global_read_lanes(struct warp *w, const struct op *op, uint32_t mask,
+                              const uint64_t addr[32], uint32_t bytes);
+void hazard_global_write_lanes(struct warp *w, const struct op *op, uint32_t mask,
+                               const uint64_t addr[32], uint32_t bytes);
+void hazard_global_atomic_lanes(struct warp *w, const struct op *op, uint32_t mask,
+                                const uint64_t addr[32], uint32_t bytes);
+
+static inline void hazard_global_read_row(struct warp *w, const struct op *op, uint32_t item,
+                                          uint64_t offset, uint32_t bytes)
+{
+    if (w->counting)
+        counters_global_row(w, op, offset, bytes);
+    const struct memory_map *map = &w->worker->run->map;
+    if (w->checks && map->hazard[item])
+        hazard_global_read_item(w, op, item, offset, bytes);
+}
+
+static inline void hazard_global_write_row(struct warp *w, const struct op *op, uint32_t item,
+                                           uint64_t offset, uint32_t bytes)
+{
+    if (w->counting)
+        counters_global_row(w, op, offset, bytes);
+    const struct memory_map *map = &w->worker->run->map;
+    if (w->checks && (map->hazard[item] || w->block->hazard->sources_in_flight))
+        hazard_global_write_item(w, op, item, offset, bytes);
+}
+
+static inline void hazard_global_read(struct warp *w, const struct op *op, uint32_t mask,
+                                      const uint64_t addr[32], uint32_t bytes)
+{
+    if (w->counting)
+        counters_global(w, op, mask, addr, bytes);
+    if (w->checks && w->worker->run->hazard->watches_global)
+        hazard_global_read_lanes(w, op, mask, addr, bytes);
+}
+
+static inline void hazard_global_write(struct warp *w, const struct op *op, uint32_t mask,
+                                       const uint64_t addr[32], uint32_t bytes)
+{
+    if (w->counting)
+        counters_global(w, op, mask, addr, bytes);
+    if (w->checks)
+        hazard_global_write_lanes(w, op, mask, addr, bytes);
+}
+
+static inline void hazard_global_atomic(struct warp *w, const struct op *op, uint32_t mask,
+                                        const uint64_t addr[32], uint32_t bytes)
+{
+    if (w->counting)
+        counters_global(w, op, mask, addr, bytes);
+    if (w->checks)
+        hazard_global_atomic_lanes(w, op, mask, addr, bytes);
+}
+
+/* ---- local memory ------------------------------------------------------------------------------ */
+
+void hazard_local_read_lanes(struct warp *w, const struct op *op, uint32_t mask,
+                             const uint32_t addr[32], uint32_t bytes);
+void hazard_local_write_lanes(struct warp *w, const struct op *op, uint32_t mask,
+                              const uint32_t addr[32], uint32_t bytes);
+
+static inline void hazard_local_read(struct warp *w, const struct op *op, uint32_t mask,
+                                     const uint32_t addr[32], uint32_t bytes)
+{
+    if (w->counting)
+        counters_local(w, op, mask, bytes);
+    if (w->checks)
+        hazard_local_read_lanes(w, op, mask, addr, bytes);
+}
+
+static inline void hazard_local_write(struct warp *w, const struct op *op, uint32_t mask,
+                                      const uint32_t addr[32], uint32_t bytes)
+{
+    if (w->counting)
+        counters_local(w, op, mask, bytes);
+    if (w->checks)
+        hazard_local_write_lanes(w, op, mask, addr, bytes);
+}
+
+/* A new activation's depot: [base, base + bytes) of w->local counts as never written again. */
+void hazard_local_fresh(struct warp *w, uint32_t mask, uint32_t base, uint32_t bytes);
+
+/* ---- order inside a warp, and findings of the handlers ----------------------------------------- */
+
+void hazard_warp_sync(struct warp *w, const struct op *op, uint32_t members);
+void hazard_warp_collective(struct warp *w, const struct op *op, uint32_t members);
+void hazard_fence(struct warp *w, const struct op *op, uint32_t mask);
+
+/* A shuffle, vote or __syncwarp whose mask names lanes that are not there (absent), or that is
+ * executed by lanes the mask does not name (outside). */
+void hazard_absent_lane(struct warp *w, const struct op *op, uint32_t members, uint32_t absent,
+                        uint32_t outside);
+
+/* ---- life cycle -------------------------------------------------------------------------------- */
+
+bool hazard_run_open(struct run *run, struct err *err);
+void hazard_run_close(struct run *run);
+void hazard_worker_open(struct worker *worker);
+void hazard_worker_close(struct worker *worker);
+
+/* Shared memory is fresh, nothing is in flight; points block->hazard, ->sync and the warps' hazard
+ * and async at the worker's. Call it for every block, with checks or without. */
+void hazard_block_begin(struct block *block);
+
+/* All warps have exited (or the block was stopped): what was never waited for. */
+void hazard_block_end(struct block *block);
+void hazard_warp_exit(struct warp *w, const struct op *op, uint32_t mask);
+
+/* Merges the workers' findings in block order into result->hazards, with their sentences. */
+void hazard_collect(struct ptx_result *result, const struct run *run, struct worker *workers,
+                    size_t count);
+
+#endif

@@ -13,6 +13,7 @@ bool tiles_shape(const struct tiles *tiles, struct lab_shape *out, uint64_t n)
         .n = n,
         .grid = {(unsigned)blocks, 1, 1},
         .block = {tiles->threads, 1, 1},
+        .dynamic_shared_bytes = tiles->shared_bytes,
         .buffers = {{"input", LAB_IN, LAB_F32, n}, {"output", LAB_OUT, LAB_F32, n}},
         .buffer_count = 2,
         .args = {{.buffer = TILES_INPUT}, {.buffer = TILES_OUTPUT}},

@@ -16,6 +16,7 @@ struct tiles {
     unsigned tile_elements;   /* floats of one tile, a multiple of 1024 */
     unsigned tiles_per_block; /* consecutive tiles of one block */
     unsigned stages;          /* buffers of the solution: tile t lives in stage t % stages */
+    unsigned shared_bytes;    /* dynamic shared memory of a block */
     unsigned flops;           /* of one element's transform */
     void (*transform)(const float *restrict in, float *restrict out, size_t count);
 };

@@ -50,7 +50,8 @@ TESTS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/tes
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Suites that are scripts; each prints `ok name`, `FAIL name` or `skip name: why` lines.
-SUITES   := $(wildcard $(addprefix tests/,layers headers format repo messages smoke sessions/run bundle history cli))
+SUITES   := $(wildcard $(addprefix tests/,layers headers format repo messages \
+              $(and $(wildcard tui/main.c),$(wildcard harness/main.c),smoke bundle sessions/run history cli)))
 PROGRAMS := $(if $(wildcard tui/main.c),$(BUILD)/stride) \
             $(if $(wildcard harness/main.c),$(BUILD)/stride-harness)
 

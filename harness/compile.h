@@ -1,0 +1,54 @@
+/* From a kernel's source to PTX, machine code and a list of complaints.
+ *
+ * A struct compiler owns the open NVRTC (or the path of nvcc) and the options of one lab; a struct
+ * build owns all that one compilation gave.
+ *
+ * Errors in the source are a result (build.ok is false), never a struct err: that is kept for a
+ * machine that cannot compile. */
+#ifndef STRIDE_HARNESS_COMPILE_H
+#define STRIDE_HARNESS_COMPILE_H
+
+#include "diagnostic.h"
+#include "nvrtc.h"
+#include "toolkit.h"
+
+#include "harness/backend.h"
+
+struct compiler {
+    const struct toolkit *toolkit; /* borrowed */
+    struct nvrtc nvrtc;
+    bool by_nvcc;     /* NVRTC is missing or broken */
+    char arch[16];    /* "sm_90" or "compute_90" */
+    char *lab_folder; /* ROOT/kernels/SLUG */
+    char *stand_ins;  /* ROOT/kernels/include: C headers that NVRTC lacks */
+    char *lab_header; /* text of its lab.h, NULL when it has none */
+    char *note;       /* why nvcc is used instead of NVRTC; NULL otherwise */
+};
+
+struct build {
+    bool ok;
+    bool log_cut;
+    double ms;
+    char arch[16];
+    char *name; /* "kernel.cu" */
+    struct buf source, ptx, cubin;
+    struct diagnostics diagnostics;
+};
+
+/* Opens a compiler for a lab and a device of capability `cc` (0: none). */
+bool compiler_open(struct compiler *out, const struct toolkit *toolkit, const char *root,
+                   const char *slug, int cc, struct err *err);
+void compiler_close(struct compiler *compiler);
+
+/* "13.0", the version that compiles; free() it. */
+char *compiler_version(const struct compiler *compiler);
+
+/* Compiles the file; complaints call it `name`. False: the machine failed, not the source. */
+bool compiler_build(const struct compiler *compiler, struct build *out, const char *path,
+                    const char *name, struct err *err);
+void build_free(struct build *build);
+
+/* The build as a backend takes it; borrowed from the build. */
+struct image build_image(const struct build *build);
+
+#endif

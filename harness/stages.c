@@ -1,0 +1,463 @@
+/* How to read this file: stages_run calls one function per stage. A struct attempt carries what
+ * later stages need; each stage emits begin and done, or skip, and lowers the attempt's verdict. */
+#include "stages.h"
+
+#include "check.h"
+#include "disasm.h"
+#include "entry.h"
+#include "gpu.h"
+#include "landmark.h"
+#include "resources.h"
+#include "timing.h"
+
+#include "harness/base/file.h"
+#include "harness/base/msg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HAS_GPU   (__has_include("gpu.c") && __has_include("check.c"))
+#define HAS_SIM   (__has_include("sim.c") && __has_include("check.c"))
+#define HAS_TIMER __has_include("timing.c")
+
+struct attempt {
+    struct warm *warm;
+    const struct work *work;
+    struct emit *emit;
+    struct build yours;
+    struct image image;
+    struct disasm disasm;
+    bool disassembling;
+    char no_listing[768];
+    enum verdict verdict;
+    char summary[768];   /* of the verdict */
+    bool checked_on_gpu; /* and every case passed */
+    struct check_result simulated;
+    bool has_simulated, poisoned;
+};
+
+/* A verdict that explains more replaces the one that is there, with its sentence. */
+static void judge(struct attempt *a, enum verdict verdict, const char *summary)
+{
+    if (a->summary[0] && verdict_worse(a->verdict, verdict) == a->verdict)
+        return;
+    a->verdict = verdict;
+    snprintf(a->summary, sizeof a->summary, "%s", summary);
+}
+
+static void write_listing(struct attempt *a, const char *file, const struct buf *text)
+{
+    struct err err = {0};
+    char *path = path_join(a->work->out, file);
+    if (!file_write(path, buf_str(text), text->len, false, &err)) {
+        fprintf(stderr, "stride-harness: %s\n", err.text);
+        exit(5);
+    }
+    free(path);
+}
+
+static void emit_landmarks(struct attempt *a, enum lab_listing listing, const struct buf *text)
+{
+    unsigned capability = 0;
+    sscanf(a->yours.arch, "%*[a-z]_%u", &capability);
+    for (unsigned i = 0; i < a->warm->about->landmarks_count; i++) {
+        const struct lab_landmark *landmark = &a->warm->about->landmarks[i];
+        if (landmark->listing == listing && landmark_applies(landmark, capability))
+            emit_add(
+                a->emit, "landmarks",
+                landmark_json(landmark, landmark_count(buf_str(text), text->len, landmark->match)));
+    }
+}
+
+/* ---- compile */
+
+/* "line 12: expected a ";" (and 2 more)" */
+static void summarise_failure(const struct build *build, char *out, size_t len)
+{
+    const struct diagnostic *first = NULL;
+    unsigned errors = 0;
+    for (size_t i = 0; i < build->diagnostics.count; i++)
+        if (build->diagnostics.items[i].severity == SEVERITY_ERROR && ++errors == 1)
+            first = &build->diagnostics.items[i];
+    char line[32] = "", more[64] = "";
+    if (first && first->line)
+        snprintf(line, sizeof line, _("line %u: "), first->line);
+    if (errors > 1)
+        snprintf(more, sizeof more, _(" (and %u more)"), errors - 1);
+    int width = first ? (int)strcspn(first->text, "\n") : 0;
+    snprintf(out, len, "%s%.*s%s", line, width, first ? first->text : "", more);
+}
+
+static void emit_build(struct attempt *a)
+{
+    const struct build *build = &a->yours;
+    char *version = compiler_version(&a->warm->compiler);
+    json_t *record =
+        json_pack("{s:{s:s, s:s, s:s}, s:{s:b, s:f, s:o}}", "toolkit", "version", version, "nvrtc",
+                  a->warm->toolkit.parts[PART_NVRTC], "arch", build->arch, "build", "ok", build->ok,
+                  "ms", build->ms, "diagnostics", diagnostics_json(&build->diagnostics));
+    if (build->log_cut)
+        json_object_set_new(json_object_get(record, "build"), "log_cut", json_true());
+    emit_set(a->emit, record);
+    free(version);
+}
+
+static void emit_compiled(struct attempt *a)
+{
+    write_listing(a, "kernel.ptx", &a->yours.ptx);
+    emit_landmarks(a, LISTING_PTX, &a->yours.ptx);
+    json_t *resources = resources_find(a->warm, &a->yours);
+    if (resources)
+        emit_set(a->emit, json_pack("{s:o}", "resources", resources));
+}
+
+/* True when there is something to run. */
+static bool compile_stage(struct attempt *a)
+{
+    struct err err = {0};
+    const struct warm *warm = a->warm;
+    const char *name = stage_name(STAGE_COMPILE);
+    if (!warm->can_compile) {
+        emit_skip(a->emit, name, warm->no_compiler.text);
+        judge(a, VERDICT_CANNOT_RUN, warm->no_compiler.text);
+        return false;
+    }
+    emit_begin(a->emit, name);
+    if (!compiler_build(&warm->compiler, &a->yours, a->work->source, a->work->name, &err)) {
+        emit_skip(a->emit, name, err.text);
+        judge(a, VERDICT_CANNOT_RUN, err.text);
+        return false;
+    }
+    entry_check(&a->yours, warm->about->entry, &warm->solution);
+    emit_build(a);
+    char failure[512];
+    summarise_failure(&a->yours, failure, sizeof failure);
+    if (a->yours.ok)
+        emit_compiled(a);
+    else
+        judge(a, VERDICT_NO_BUILD, failure);
+    if (a->yours.diagnostics.setup) {
+        a->summary[0] = '\0';
+        judge(a, VERDICT_CANNOT_RUN, a->yours.diagnostics.setup);
+    }
+    emit_done(a->emit, name, a->yours.ms);
+    a->image = build_image(&a->yours);
+    return a->yours.ok;
+}
+
+/* ---- check and hazards */
+
+#if HAS_GPU || HAS_SIM
+static void add_case(void *context, json_t *entry)
+{
+    struct attempt *a = context;
+    emit_add(a->emit, "cases", json_incref(entry));
+}
+#endif
+
+#if HAS_SIM
+/* Beside a GPU's cases, the simulator's are of interest only when they found something. */
+static void add_failed_case(void *context, json_t *entry)
+{
+    const char *verdict = json_string_value(json_object_get(entry, "verdict"));
+    if (verdict && strcmp(verdict, verdict_name(VERDICT_PASS)) != 0)
+        add_case(context, entry);
+}
+#endif
+
+#if HAS_GPU || HAS_SIM
+static struct check_request make_request(struct attempt *a, struct backend *backend)
+{
+    return (struct check_request){
+        .backend = backend,
+        .lab = a->warm->lab,
+        .image = &a->image,
+        .entry = a->warm->about->entry,
+        .seed = a->work->seed,
+        .add = add_case,
+        .context = a,
+    };
+}
+#endif
+
+static void stop_stage(struct attempt *a, enum stage stage, const struct err *err)
+{
+    emit_skip(a->emit, stage_name(stage), err->text);
+    judge(a, VERDICT_CANNOT_RUN, err->text);
+}
+
+#if HAS_GPU
+static void check_on_gpu(struct attempt *a)
+{
+    struct err err = {0};
+    struct check_result result;
+    struct check_request request = make_request(a, a->warm->gpu);
+    double start = clock_ms();
+    emit_begin(a->emit, stage_name(STAGE_CHECK));
+    emit_set(a->emit,
+             json_pack("{s:s, s:o}", "backend", "gpu", "device", gpu_device_json(a->warm->gpu)));
+    request.sizes = a->warm->about->check_sizes;
+    request.size_count = a->warm->about->check_sizes_count;
+    request.memory_free = gpu_memory_free(a->warm->gpu);
+    if (!check_run(&result, &request, &err)) {
+        stop_stage(a, STAGE_CHECK, &err);
+        return;
+    }
+    judge(a, result.verdict, result.summary);
+    a->checked_on_gpu = result.verdict == VERDICT_PASS;
+    a->poisoned = result.poisoned;
+    emit_done(a->emit, stage_name(STAGE_CHECK), clock_ms() - start);
+    check_result_free(&result);
+}
+#endif
+
+/* Runs the simulator with all its checks, for the stage that asked. */
+static bool simulate(struct attempt *a, enum stage stage, bool decides, struct err *err)
+{
+#if HAS_SIM
+    struct backend *sim;
+    if (!sim_open(&sim, 0, err))
+        return false;
+    enum { SMALL = 2 }; /* sizes that are enough beside a GPU */
+    struct check_request request = make_request(a, sim);
+    unsigned count = a->warm->about->sim_sizes_count;
+    request.sizes = a->warm->about->sim_sizes;
+    request.size_count = decides || count < SMALL ? count : SMALL;
+    request.hazards = true;
+    request.add = decides ? add_case : add_failed_case;
+    a->has_simulated = check_run(&a->simulated, &request, err);
+    sim->ops->close(sim);
+    (void)stage;
+    return a->has_simulated;
+#else
+    (void)a, (void)stage, (void)decides;
+    return err_set(err, "%s", _("the simulator is not part of this build"));
+#endif
+}
+
+static void check_on_simulator(struct attempt *a)
+{
+    struct err err = {0};
+    double start = clock_ms();
+    emit_begin(a->emit, stage_name(STAGE_CHECK));
+    emit_set(a->emit, json_pack("{s:s}", "backend", "sim"));
+    if (!simulate(a, STAGE_CHECK, true, &err)) {
+        stop_stage(a, STAGE_CHECK, &err);
+        return;
+    }
+    judge(a, a->simulated.verdict, a->simulated.summary);
+    emit_done(a->emit, stage_name(STAGE_CHECK), clock_ms() - start);
+}
+
+static void check_stage(struct attempt *a)
+{
+    struct warm *warm = a->warm;
+    struct err err = {0};
+    bool fits = warm_fits_gpu(warm);
+    if (!warm->lab) {
+        err_set(&err, _("the lab %s has no device side in this build of Stride"),
+                warm->about->slug);
+        stop_stage(a, STAGE_CHECK, &err);
+    } else if (a->work->backend == BACKEND_GPU && !fits) {
+        if (warm->gpu)
+            err_set(&err, _("this lab needs compute capability %s, and this GPU has %u.%u"),
+                    warm->about->capability, warm->capability / 10, warm->capability % 10);
+        stop_stage(a, STAGE_CHECK, warm->gpu ? &err : &warm->no_gpu);
+#if HAS_GPU
+    } else if (a->work->backend != BACKEND_SIM && fits) {
+        check_on_gpu(a);
+#endif
+    } else {
+        check_on_simulator(a);
+    }
+}
+
+static void emit_findings(struct attempt *a)
+{
+    struct check_result *found = &a->simulated;
+    size_t i;
+    json_t *hazard;
+    json_array_foreach(found->hazards, i, hazard) emit_add(a->emit, "hazards", json_incref(hazard));
+    if (found->counters)
+        emit_set(a->emit, json_pack("{s:O}", "counters", found->counters));
+    if (found->output && *found->output)
+        emit_set(a->emit, json_pack("{s:o}", "output", json_text(found->output)));
+}
+
+static void hazards_stage(struct attempt *a)
+{
+    struct err err = {0};
+    double start = clock_ms();
+    const char *name = stage_name(STAGE_HAZARDS);
+    if (!a->warm->lab) {
+        emit_skip(a->emit, name, _("nothing was run"));
+        return;
+    }
+    emit_begin(a->emit, name);
+    bool decided = a->has_simulated; /* the check itself was the simulator's */
+    if (!decided && !simulate(a, STAGE_HAZARDS, false, &err)) {
+        emit_skip(a->emit, name, err.text);
+        return;
+    }
+    if (!decided && a->simulated.verdict == VERDICT_CANNOT_RUN) {
+        emit_skip(a->emit, name,
+                  a->simulated.summary); /* the simulator's limit, not the kernel's */
+        return;
+    }
+    emit_findings(a);
+    if (!decided)
+        judge(a, a->simulated.verdict, a->simulated.summary);
+    emit_done(a->emit, name, clock_ms() - start);
+}
+
+/* ---- time, timeline, disasm */
+
+#if HAS_TIMER && HAS_GPU
+static void note_timing(void *context, const char *text)
+{
+    struct attempt *a = context;
+    emit_note(a->emit, "%s", text);
+}
+
+static void measure(struct attempt *a)
+{
+    struct err err = {0};
+    struct timing_result result;
+    const struct warm *warm = a->warm;
+    const char *name = stage_name(STAGE_TIME);
+    struct image baseline = build_image(&warm->baseline), solution = build_image(&warm->solution);
+    struct image limits = build_image(&warm->limits);
+    struct timing_request request = {
+        .gpu = warm->gpu,
+        .lab = warm->lab,
+        .about = warm->about,
+        .yours = &a->image,
+        .baseline = &baseline,
+        .solution = &solution,
+        .limits = warm->limits.ok ? &limits : NULL,
+        .seed = a->work->seed,
+        .note = note_timing,
+        .context = a,
+    };
+    double start = clock_ms();
+    emit_begin(a->emit, name);
+    if (!timing_run(&result, &request, &err)) {
+        emit_skip(a->emit, name, err.text);
+        return;
+    }
+    a->poisoned |= result.poisoned;
+    if (result.timing)
+        emit_set(a->emit, json_pack("{s:O}", "timing", result.timing));
+    if (result.failed_case)
+        emit_add(a->emit, "cases", json_incref(result.failed_case));
+    if (result.verdict != VERDICT_PASS) {
+        judge(a, result.verdict, result.summary);
+    } else if (a->verdict == VERDICT_PASS && result.summary[0]) {
+        size_t len = strlen(a->summary);
+        snprintf(a->summary + len, sizeof a->summary - len, ", %s", result.summary);
+    }
+    if (result.timing || result.verdict != VERDICT_PASS)
+        emit_done(a->emit, name, clock_ms() - start);
+    else
+        emit_skip(a->emit, name, result.skip);
+    timing_result_free(&result);
+}
+#endif
+
+static void time_stage(struct attempt *a)
+{
+    char why[1024] = "";
+    const char *name = stage_name(STAGE_TIME);
+    if (!a->warm->gpu)
+        snprintf(why, sizeof why, _("timing needs an NVIDIA GPU: %s"), a->warm->no_gpu.text);
+    else if (a->work->backend == BACKEND_SIM || !warm_fits_gpu(a->warm))
+        snprintf(why, sizeof why, "%s", _("only a kernel that ran on the GPU is timed"));
+    else if (!a->checked_on_gpu || a->poisoned)
+        snprintf(why, sizeof why, "%s", _("only a kernel that gives right answers is timed"));
+    if (why[0]) {
+        emit_skip(a->emit, name, why);
+        return;
+    }
+#if HAS_TIMER && HAS_GPU
+    measure(a);
+#else
+    emit_skip(a->emit, name, _("timing is not part of this build"));
+#endif
+}
+
+static void timeline_stage(struct attempt *a)
+{
+    const char *name = stage_name(STAGE_TIMELINE);
+    if (!a->has_simulated || !a->simulated.timeline) {
+        emit_skip(a->emit, name, _("there are no asynchronous copies to draw"));
+        return;
+    }
+    emit_begin(a->emit, name);
+    emit_set(a->emit, json_pack("{s:O}", "timeline", a->simulated.timeline));
+    emit_done(a->emit, name, 0);
+}
+
+static void start_listing(struct attempt *a)
+{
+    struct err err = {0};
+    if (a->yours.cubin.len)
+        a->disassembling = disasm_start(&a->disasm, &a->warm->toolkit, a->yours.cubin.data,
+                                        a->yours.cubin.len, &err);
+    else
+        err_set(&err,
+                _("this toolkit makes only PTX for this GPU, and the driver makes the machine "
+                  "code (%s)"),
+                a->yours.arch);
+    snprintf(a->no_listing, sizeof a->no_listing, "%s", err.text);
+}
+
+static void disasm_stage(struct attempt *a)
+{
+    struct err err = {0};
+    struct buf listing = {0};
+    const char *name = stage_name(STAGE_DISASM);
+    if (!a->disassembling) {
+        emit_skip(a->emit, name, a->no_listing);
+        return;
+    }
+    double start = clock_ms();
+    emit_begin(a->emit, name);
+    if (disasm_finish(&a->disasm, &listing, &err)) {
+        write_listing(a, "kernel.sass", &listing);
+        emit_landmarks(a, LISTING_SASS, &listing);
+        emit_done(a->emit, name, clock_ms() - start);
+    } else {
+        emit_skip(a->emit, name, err.text);
+    }
+    buf_free(&listing);
+}
+
+bool stages_run(struct warm *warm, const struct work *work, struct emit *emit)
+{
+    struct attempt a = {.warm = warm, .work = work, .emit = emit, .verdict = VERDICT_PASS};
+    emit->nonce = work->nonce;
+    if (compile_stage(&a)) {
+        const bool *wanted = work->stages;
+        if (wanted[STAGE_DISASM])
+            start_listing(&a);
+        if (wanted[STAGE_CHECK])
+            check_stage(&a);
+        if (wanted[STAGE_HAZARDS])
+            hazards_stage(&a);
+        if (wanted[STAGE_TIME])
+            time_stage(&a);
+        if (wanted[STAGE_TIMELINE])
+            timeline_stage(&a);
+        if (wanted[STAGE_DISASM])
+            disasm_stage(&a);
+    }
+    emit_end(emit, a.verdict, a.summary[0] ? a.summary : _("compiles"));
+    emit->nonce = NULL;
+#if HAS_SIM
+    if (a.has_simulated)
+        check_result_free(&a.simulated);
+#endif
+    build_free(&a.yours);
+    return !a.poisoned;
+}

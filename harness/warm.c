@@ -1,0 +1,114 @@
+#include "warm.h"
+
+#include "gpu.h"
+
+#include "harness/base/file.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+void warm_take_gpu(struct warm *warm)
+{
+#if __has_include("gpu.c")
+    if (warm->gpu)
+        return;
+    if (!gpu_open(&warm->gpu, 0, &warm->no_gpu)) {
+        warm->gpu = NULL;
+        return;
+    }
+    struct gpu_info info;
+    gpu_describe(warm->gpu, &info);
+    warm->capability = (unsigned)(info.major * 10 + info.minor);
+#else
+    err_set(&warm->no_gpu, "this build has no GPU back end");
+#endif
+}
+
+void warm_release_gpu(struct warm *warm)
+{
+    if (warm->gpu)
+        warm->gpu->ops->close(warm->gpu);
+    warm->gpu = NULL;
+}
+
+bool warm_fits_gpu(const struct warm *warm)
+{
+    return warm->gpu && warm->capability >= capability_parse(warm->about->capability);
+}
+
+/* The first compilation of a process loads NVRTC's tables; that goes on beside the driver's start.
+ */
+static void *warm_compiler(void *argument)
+{
+    const struct toolkit *toolkit = argument;
+    struct nvrtc nvrtc;
+    struct nvrtc_output out;
+    const char *const options[] = {"--gpu-architecture=compute_80"};
+    if (toolkit->parts[PART_NVRTC] &&
+        nvrtc_open(&nvrtc, toolkit->parts[PART_NVRTC], toolkit->parts[PART_BUILTINS], NULL)) {
+        if (nvrtc_compile(&nvrtc, &out, "__global__ void k() {}", "warm.cu", 0, NULL, NULL, 1,
+                          options, NULL))
+            nvrtc_output_free(&out);
+        /* Not closed: the library stays loaded for the compiler that is opened next. */
+    }
+    return NULL;
+}
+
+/* Compiles one of the lab's own files; they have no errors, or the lab is broken. */
+static bool build_own(struct warm *warm, struct build *out, const char *folder, const char *file,
+                      bool needed, struct err *err)
+{
+    char *path = mem_printf("%s/kernels/%s%s", warm->root, folder, file);
+    bool ok = true;
+    if (needed || file_exists(path))
+        ok = compiler_build(&warm->compiler, out, path, file + (*file == '/'), err);
+    if (ok && out->name && !out->ok)
+        ok = err_set(err, "%s does not compile: line %u: %s", path,
+                     out->diagnostics.count ? out->diagnostics.items[0].line : 0,
+                     out->diagnostics.count ? out->diagnostics.items[0].text : "no reason given");
+    free(path);
+    return ok;
+}
+
+static bool build_all(struct warm *warm, struct err *err)
+{
+    const char *slug = warm->about->slug;
+    return build_own(warm, &warm->solution, slug, "/solution.cu", true, err) &&
+           build_own(warm, &warm->baseline, slug, "/baseline.cu", true, err) &&
+           build_own(warm, &warm->limits, "", "limits.cu", false, err);
+}
+
+bool warm_open(struct warm *out, const char *root, const char *slug, struct err *err)
+{
+    *out = (struct warm){.root = root};
+    if (!labfile_load(&out->about, root, slug, err))
+        return false;
+    out->lab = lab_find(slug);
+    toolkit_find(&out->toolkit, root, "");
+    pthread_t thread;
+    bool threaded = pthread_create(&thread, NULL, warm_compiler, &out->toolkit) == 0;
+    warm_take_gpu(out);
+    if (threaded)
+        pthread_join(thread, NULL);
+    out->can_compile =
+        compiler_open(&out->compiler, &out->toolkit, root, slug,
+                      warm_fits_gpu(out) ? (int)out->capability : 0, &out->no_compiler);
+    bool ok = !out->can_compile || build_all(out, err);
+    if (!ok)
+        warm_close(out);
+    return ok;
+}
+
+void warm_close(struct warm *warm)
+{
+    build_free(&warm->baseline);
+    build_free(&warm->solution);
+    build_free(&warm->limits);
+    if (warm->can_compile)
+        compiler_close(&warm->compiler);
+    warm_release_gpu(warm);
+    toolkit_free(&warm->toolkit);
+    labfile_free(warm->about);
+    *warm = (struct warm){0};
+}

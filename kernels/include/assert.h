@@ -1,0 +1,3 @@
+/* Stands in for the C library's assert.h when NVRTC compiles a kernel: what device code may use of
+ * it (printf, memcpy, malloc, assert), NVRTC knows by itself. */
+#pragma once

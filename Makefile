@@ -166,7 +166,7 @@ fuzz:
 	@./deps.sh lint
 	+@$(MAKE) --no-print-directory CC=clang SAN=fuzz BUILD=build-fuzz fuzzers
 	@for f in $(FUZZ); do mkdir -p build-fuzz/corpus/$$f; echo "== $$f"; \
-	    build-fuzz/fuzz/fuzz_$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 \
+	    build-fuzz/fuzz/fuzz_$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
 	    -artifact_prefix=build-fuzz/$$f- build-fuzz/corpus/$$f tests/fuzz/corpus/$$f || exit; done
 
 # ---- for users

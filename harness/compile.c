@@ -1,7 +1,7 @@
 #include "compile.h"
 
+#include "advice.h"
 #include "emit.h"
-#include "entry.h"
 
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
@@ -139,6 +139,21 @@ static void warn_of_spills(struct build *build)
     free(text);
 }
 
+/* A copy of lab.h lies beside the student's kernel to be read; it is never the one that counts. */
+static void compare_header(const struct compiler *compiler, struct build *build, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *copy = mem_printf("%.*s/lab.h", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    struct buf text = {0};
+    if (compiler->lab_header && file_exists(copy) && file_read(&text, copy, SOURCE_MOST, NULL) &&
+        strcmp(buf_str(&text), compiler->lab_header) != 0)
+        diagnostics_add(
+            &build->diagnostics, SEVERITY_WARNING, "lab.h", 0,
+            _("your copy of lab.h differs from the lab's own, and the lab's own is used"));
+    buf_free(&text);
+    free(copy);
+}
+
 /* A failing compiler that says nothing still gets a sentence. */
 static void explain_silence(struct build *build, int status)
 {
@@ -168,6 +183,11 @@ static bool build_by_nvrtc(const struct compiler *compiler, struct build *build,
         return false;
     diagnostics_parse(&build->diagnostics, buf_str(&out.log), out.log.len);
     diagnostics_map_ptx(&build->diagnostics, buf_str(&out.ptx), out.ptx.len, build->name);
+    if (compiler->toolkit->parts[PART_HEADERS])
+        diagnostics_drop_below(&build->diagnostics, compiler->toolkit->parts[PART_HEADERS]);
+    diagnostics_drop_below(&build->diagnostics, compiler->stand_ins);
+    advice_add(&build->diagnostics, buf_str(&build->source), build->name);
+    compare_header(compiler, build, path);
     build->log_cut = out.log.cut || build->diagnostics.cut;
     build->ok = out.status == 0;
     if (build->ok) {

@@ -346,6 +346,20 @@ void diagnostics_add(struct diagnostics *out, enum severity severity, const char
     append(out, item);
 }
 
+void diagnostics_drop_below(struct diagnostics *out, const char *folder)
+{
+    size_t kept = 0, len = strlen(folder);
+    for (size_t i = 0; i < out->count; i++) {
+        struct diagnostic *item = &out->items[i];
+        bool below = item->file && strncmp(item->file, folder, len) == 0 && item->file[len] == '/';
+        if (below && item->severity != SEVERITY_ERROR)
+            forget(item);
+        else
+            out->items[kept++] = *item;
+    }
+    out->count = kept;
+}
+
 void diagnostics_free(struct diagnostics *diagnostics)
 {
     for (size_t i = 0; i < diagnostics->count; i++)

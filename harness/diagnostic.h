@@ -44,6 +44,10 @@ void diagnostics_add(struct diagnostics *out, enum severity severity, const char
  * inlined code out to `name`. */
 void diagnostics_map_ptx(struct diagnostics *out, const char *ptx, size_t len, const char *name);
 
+/* Drops warnings and notes about files below `folder`: a student cannot mend the toolkit's headers.
+ */
+void diagnostics_drop_below(struct diagnostics *out, const char *folder);
+
 void diagnostics_free(struct diagnostics *diagnostics);
 
 /* The array of docs/record.md's build.diagnostics. */

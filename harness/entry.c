@@ -101,7 +101,7 @@ char *entry_signature(const char *source, const char *name)
     return buf_take(&out);
 }
 
-static unsigned line_of(const char *source, const char *name)
+unsigned entry_line(const char *source, const char *name)
 {
     const char *at = find_word(source, name);
     unsigned line = at ? 1 : 0;
@@ -114,7 +114,7 @@ static void reject(struct build *build, const char *name, char *text)
 {
     build->ok = false;
     diagnostics_add(&build->diagnostics, SEVERITY_ERROR, build->name,
-                    line_of(buf_str(&build->source), name), text);
+                    entry_line(buf_str(&build->source), name), text);
     free(text);
 }
 

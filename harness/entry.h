@@ -22,6 +22,9 @@ bool entry_find(struct entry_params *out, const char *ptx, const char *name);
  * NULL when it isn't there; free() it. */
 char *entry_signature(const char *source, const char *name);
 
+/* The line, from 1, where `name` first stands as a whole word; 0 when it does not. */
+unsigned entry_line(const char *source, const char *name);
+
 /* Turns a build without the right entry into a failed one, with a complaint that says what is
  * expected. `model` is a build of the lab's own that has it. */
 void entry_check(struct build *build, const char *name, const struct build *model);

@@ -1,0 +1,333 @@
+/* The compiler itself, where NVRTC is on this machine: the lab's own kernels, complaints at the
+ * right line, headers that students include, and what must not be compiled. Skipped without NVRTC.
+ */
+#include "harness/base/file.h"
+#include "harness/compile.h"
+#include "harness/cubin.h"
+#include "harness/disasm.h"
+#include "harness/entry.h"
+#include "harness/landmark.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENTRY  "asyncTransformTiles"
+#define KERNEL "extern \"C\" __global__ void " ENTRY "(const float *input, float *output)\n"
+
+static struct toolkit toolkit;
+static struct compiler compiler;
+static bool can_compile;
+static char folder[64], *source_path, *root;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    root = realpath(".", NULL);
+    toolkit_find(&toolkit, root, "");
+    can_compile = compiler_open(&compiler, &toolkit, root, "cp-async", 90, &err);
+    if (!can_compile)
+        print_message("no compiler: %s\n", err.text);
+    snprintf(folder, sizeof folder, "/tmp/stride résumé 日本-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    source_path = path_join(folder, "kernel.cu");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char *command[] = {"own.h", "lab.h", "kernel.cu"};
+    for (int i = 0; i < 3; i++) {
+        char *path = path_join(folder, command[i]);
+        unlink(path);
+        free(path);
+    }
+    rmdir(folder);
+    free(source_path);
+    free(root);
+    if (can_compile)
+        compiler_close(&compiler);
+    toolkit_free(&toolkit);
+    return 0;
+}
+
+static void write_file(const char *name, const char *text, size_t len)
+{
+    char *path = path_join(folder, name);
+    assert_true(file_write(path, text, len, false, NULL));
+    free(path);
+}
+
+static struct build compile_text(const char *text)
+{
+    struct build build;
+    struct err err = {0};
+    write_file("kernel.cu", text, strlen(text));
+    if (!compiler_build(&compiler, &build, source_path, "kernel.cu", &err))
+        fail_msg("%s", err.text);
+    return build;
+}
+
+static struct build compile_own(const char *file)
+{
+    struct build build;
+    struct err err = {0};
+    char *path = mem_printf("%s/kernels/cp-async/%s", root, file);
+    if (!compiler_build(&compiler, &build, path, file, &err))
+        fail_msg("%s", err.text);
+    free(path);
+    return build;
+}
+
+#define NEED_NVRTC()                                                                               \
+    do {                                                                                           \
+        if (!can_compile)                                                                          \
+            skip();                                                                                \
+    } while (0)
+
+/* The first error. */
+static const struct diagnostic *first_error(const struct build *build)
+{
+    for (size_t i = 0; i < build->diagnostics.count; i++)
+        if (build->diagnostics.items[i].severity == SEVERITY_ERROR)
+            return &build->diagnostics.items[i];
+    fail_msg("no error was reported");
+    return NULL;
+}
+
+static void own_kernels_compile_and_differ_in_landmarks(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    static const char *const files[] = {"starter.cu", "baseline.cu", "solution.cu"};
+    for (size_t i = 0; i < 3; i++) {
+        struct build build = compile_own(files[i]);
+        assert_true(build.ok);
+        assert_int_equal(build.diagnostics.count, 0); /* not even a warning */
+        unsigned copies = landmark_count(buf_str(&build.ptx), build.ptx.len, "cp.async.cg");
+        assert_int_equal(copies > 0, i == 2);
+        struct cubin_kernel kernel;
+        struct err err = {0};
+        assert_true(cubin_read(&kernel, build.cubin.data, build.cubin.len, ENTRY, 90, &err));
+        assert_in_range(kernel.registers, 8, 255);
+        assert_int_equal(kernel.shared_bytes, i == 2 ? 8192 : 4096);
+        assert_int_equal(kernel.local_bytes, 0);
+        assert_true(kernel.code_bytes > 0 && kernel.code_bytes % 16 == 0);
+        build_free(&build);
+    }
+}
+
+static void machine_code_is_listed_with_lines(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    struct disasm disasm;
+    struct err err = {0};
+    struct build build = compile_own("solution.cu");
+    if (!disasm_start(&disasm, &toolkit, build.cubin.data, build.cubin.len, &err)) {
+        assert_non_null(strstr(err.text, "nvdisasm")); /* says how to get it */
+        build_free(&build);
+        skip();
+    }
+    struct buf listing = {0};
+    if (!disasm_finish(&disasm, &listing, &err))
+        fail_msg("%s", err.text);
+    assert_true(landmark_count(buf_str(&listing), listing.len, "LDGSTS") >= 2);
+    assert_true(landmark_count(buf_str(&listing), listing.len, "EXIT") >= 1);
+    assert_non_null(strstr(buf_str(&listing), "solution.cu\", line "));
+    buf_free(&listing);
+    build_free(&build);
+}
+
+static void damaged_machine_code_is_an_error_with_a_reason(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    struct disasm disasm;
+    struct err err = {0};
+    if (!disasm_start(&disasm, &toolkit, "not a cubin", 11, &err))
+        skip();
+    struct buf listing = {0};
+    assert_false(disasm_finish(&disasm, &listing, &err));
+    assert_non_null(strstr(err.text, "failed"));
+    buf_free(&listing);
+}
+
+static void complaints_stand_at_the_students_line(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    static const struct {
+        const char *body;
+        unsigned line;
+        const char *text;
+    } cases[] = {
+        {"{\n    output[0] = input[0]\n}\n", 4, "expected a \";\""},
+        {"{\n#error stop\n}\n", 3, "stop"},
+        {"{\n    asm volatile(\"cp.asink;\");\n    output[0] = 1;\n}\n", 3, "asink"},
+        {"{\n\n    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 8;\" :: \"r\"(3), "
+         "\"l\"(input));\n}\n",
+         4, "expected to be 16"},
+        {"{\n    extern __device__ float missing(float);\n    output[0] = missing(1);\n}\n", 3,
+         "missing"},
+        {"{\n    __shared__ float big[100000];\n    big[threadIdx.x] = 1;\n    __syncthreads();\n"
+         "    output[0] = big[threadIdx.x ^ 1];\n}\n",
+         1, "too much shared data"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = mem_printf(KERNEL "%s", cases[i].body);
+        struct build build = compile_text(text);
+        assert_false(build.ok);
+        const struct diagnostic *error = first_error(&build);
+        if (error->line != cases[i].line || !strstr(error->text, cases[i].text))
+            fail_msg("case %zu: line %u: %s", i, error->line, error->text);
+        assert_string_equal(error->file, "kernel.cu");
+        build_free(&build);
+        free(text);
+    }
+}
+
+static void warnings_do_not_fail_a_build(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    struct build build =
+        compile_text("#warning error: no\n" KERNEL "{ int unused; output[0] = 1; }\n");
+    assert_true(build.ok);
+    assert_int_equal(build.diagnostics.count, 2);
+    assert_int_equal(build.diagnostics.items[0].severity, SEVERITY_WARNING);
+    build_free(&build);
+}
+
+static void headers_of_students_compile(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    write_file("own.h", "#define OWN 3\n", 14);
+    struct build build = compile_text(
+        "\xef\xbb\xbf#include <stdint.h>\r\n#include <stdio.h>\r\n#include <cstdint>\n#include "
+        "<limits.h>\n"
+        "#include <math.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n"
+        "#include <cuda_pipeline.h>\n#include <cooperative_groups.h>\n#include <cuda/barrier>\n"
+        "#include <cuda/std/cstdint>\n#include <cuda/std/climits>\n#include \"own.h\"\n" KERNEL
+        "{ uint8_t a = UINT8_MAX; int64_t b = INT64_MAX; size_t c = OWN;\n"
+        "  output[0] = (float)a + (float)b + (float)c + INT_MAX + (float)M_PI; printf(\"%d\\n\", "
+        "1); }\n");
+    for (size_t i = 0; i < build.diagnostics.count; i++)
+        print_message("%s\n", build.diagnostics.items[i].text);
+    assert_true(build.ok);
+    assert_int_equal(build.diagnostics.count, 0);
+    build_free(&build);
+}
+
+static void the_labs_own_header_wins(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    write_file("lab.h", "#error evil\n", 12);
+    struct build build =
+        compile_text("#include \"lab.h\"\n" KERNEL "{ output[0] = kAsyncTileElements; }\n");
+    assert_true(build.ok);
+    assert_int_equal(build.diagnostics.count, 1);
+    assert_string_equal(build.diagnostics.items[0].file, "lab.h");
+    build_free(&build);
+    char *path = path_join(folder, "lab.h");
+    unlink(path);
+    free(path);
+}
+
+static void a_wrong_entry_says_what_is_expected(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    static const struct {
+        const char *source, *text;
+    } cases[] = {
+        {"", "there is no kernel"},
+        {"// " ENTRY "\nextern \"C\" __global__ void other() {}\n", "there is no kernel"},
+        {"__global__ void " ENTRY "(const float *a, float *b) { *b = *a; }\n", "extern \"C\""},
+        {"extern \"C\" __global__ void " ENTRY "(const float *a, float *b, int n) { b[n] = *a; }\n",
+         "parameters"},
+        {"extern \"C\" __global__ void " ENTRY "(const float *a, int n) { }\n", "parameters"},
+        {"extern \"C\" __global__ void " ENTRY "() { }\n", "parameters"},
+    };
+    struct build model = compile_own("solution.cu");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct build build = compile_text(cases[i].source);
+        entry_check(&build, ENTRY, &model);
+        assert_false(build.ok);
+        const char *text = first_error(&build)->text;
+        if (!strstr(text, cases[i].text) || !strstr(text, "extern \"C\" __global__ void " ENTRY
+                                                          "(const float *input, float *output)"))
+            fail_msg("case %zu: %s", i, text);
+        build_free(&build);
+    }
+    struct build fine = compile_own("starter.cu");
+    entry_check(&fine, ENTRY, &model);
+    assert_true(fine.ok);
+    build_free(&fine);
+    build_free(&model);
+}
+
+static void what_is_no_text_is_refused(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    struct build build;
+    struct err err = {0};
+    write_file("kernel.cu", "a\0b", 3);
+    assert_true(compiler_build(&compiler, &build, source_path, "kernel.cu", &err));
+    assert_false(build.ok);
+    build_free(&build);
+    unlink(source_path);
+    assert_true(compiler_build(&compiler, &build, source_path, "kernel.cu", &err));
+    assert_false(build.ok);
+    assert_non_null(strstr(first_error(&build)->text, "No such file"));
+    build_free(&build);
+}
+
+static void the_architecture_fits_device_and_compiler(void **state)
+{
+    (void)state;
+    struct nvrtc nvrtc = {.major = 12, .minor = 4, .archs = {75, 80, 86, 90}, .arch_count = 4};
+    static const struct {
+        int capability;
+        const char *arch;
+    } cases[] = {{0, "sm_90"},  {75, "sm_75"}, {80, "sm_80"},       {87, "sm_86"},
+                 {90, "sm_90"}, {61, NULL},    {100, "compute_90"}, {121, "compute_90"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char arch[16];
+        struct err err = {0};
+        const char *got = nvrtc_pick_arch(&nvrtc, cases[i].capability, arch, &err);
+        if (cases[i].arch)
+            assert_string_equal(got, cases[i].arch);
+        else
+            assert_non_null(strstr(err.text, "no longer supports"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_kernels_compile_and_differ_in_landmarks),
+        cmocka_unit_test(machine_code_is_listed_with_lines),
+        cmocka_unit_test(damaged_machine_code_is_an_error_with_a_reason),
+        cmocka_unit_test(complaints_stand_at_the_students_line),
+        cmocka_unit_test(warnings_do_not_fail_a_build),
+        cmocka_unit_test(headers_of_students_compile),
+        cmocka_unit_test(the_labs_own_header_wins),
+        cmocka_unit_test(a_wrong_entry_says_what_is_expected),
+        cmocka_unit_test(what_is_no_text_is_refused),
+        cmocka_unit_test(the_architecture_fits_device_and_compiler),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -18,7 +18,7 @@
 enum { CELL_TEXT = 16 };
 
 /* Laid over a cell's own style. */
-enum cell_over { OVER_NONE, OVER_SELECTED, OVER_MATCH, OVER_COUNT };
+enum cell_over { OVER_NONE, OVER_SELECTED, OVER_STATUS, OVER_MATCH, OVER_COUNT };
 
 struct cell {
     char text[CELL_TEXT]; /* UTF-8, NUL-terminated; "" for the right half of a wide character */

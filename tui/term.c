@@ -20,7 +20,7 @@ static struct {
     bool utf8, repaint, left;
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT];      /* the style alone */
-    short over_pairs[STYLE_COUNT]; /* the style's foreground on the selection's background */
+    short over_pairs[OVER_COUNT][STYLE_COUNT]; /* the style's foreground on the background of what lies over */
     struct cells ascii;
     struct cells shown; /* what the screen has: only rows that differ are given to curses */
 } term;
@@ -50,7 +50,7 @@ static bool know_terminal(const char *name)
     return known;
 }
 
-static bool check_terminal(struct err *err)
+bool term_check(struct err *err)
 {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return err_set(err, "%s",
@@ -106,31 +106,45 @@ static short colour(int16_t full, int16_t small)
     return (short)(small % 8);
 }
 
+/* What lies over a cell gives its background and attributes; the cell keeps its colour of text. */
+static const enum style over_styles[OVER_COUNT] = {
+    [OVER_SELECTED] = STYLE_SELECTED, [OVER_STATUS] = STYLE_STATUS, [OVER_MATCH] = STYLE_MATCH};
+
+static void set_over(const struct theme *theme, enum cell_over over, short *used)
+{
+    const struct look *look = &theme->looks[over_styles[over]];
+    short over_bg = colour(look->bg, look->bg16);
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        const struct look *under = &theme->looks[i];
+        bool own = over == OVER_MATCH || (under->fg < 0 && look->fg >= 0);
+        short fg = own ? colour(look->fg, look->fg16) : colour(under->fg, under->fg16);
+        short bg = over_bg < 0 ? colour(under->bg, under->bg16) : over_bg;
+        term.over_pairs[over][i] = pair_number(fg >= 0 && fg == bg ? -1 : fg, bg, used);
+    }
+}
+
 void term_set_theme(const struct theme *theme)
 {
     short used = 0;
-    const struct look *selected = &theme->looks[STYLE_SELECTED];
     /* A NO_COLOR screen must not even say "default colours" */
     bool colours = has_colors() && !theme_no_color();
+    memset(term.pairs, 0, sizeof term.pairs);
+    memset(term.over_pairs, 0, sizeof term.over_pairs);
     for (int i = 0; i < STYLE_COUNT; i++) {
         const struct look *look = &theme->looks[i];
         term.attributes[i] = to_curses(look->attributes);
-        term.pairs[i] = term.over_pairs[i] = 0;
-        if (!colours)
-            continue;
-        short fg = colour(look->fg, look->fg16), bg = colour(look->bg, look->bg16);
-        short over = colour(selected->bg, selected->bg16);
-        if (fg >= 0 && fg == over)
-            fg = -1;
-        term.pairs[i] = pair_number(colour(look->fg, look->fg16), bg, &used);
-        term.over_pairs[i] = pair_number(fg, over < 0 ? bg : over, &used);
+        if (colours)
+            term.pairs[i] =
+                pair_number(colour(look->fg, look->fg16), colour(look->bg, look->bg16), &used);
     }
+    for (int over = 1; colours && over < OVER_COUNT; over++)
+        set_over(theme, (enum cell_over)over, &used);
     term.repaint = true;
 }
 
 bool term_open(const struct theme *theme, struct err *err)
 {
-    if (!check_terminal(err))
+    if (!term_check(err))
         return false;
     term.utf8 = term_utf8();
     if (!getenv("ESCDELAY"))
@@ -206,12 +220,11 @@ static void show_cell(const struct cell *cell)
 {
     attr_t attributes = term.attributes[cell->style];
     short pair = term.pairs[cell->style];
-    if (cell->over == OVER_SELECTED) {
-        attributes |= term.attributes[STYLE_SELECTED];
-        pair = term.over_pairs[cell->style];
-    } else if (cell->over == OVER_MATCH) {
-        attributes = term.attributes[STYLE_MATCH];
-        pair = term.pairs[STYLE_MATCH];
+    if (cell->over == OVER_MATCH)
+        attributes = 0;
+    if (cell->over != OVER_NONE) {
+        attributes |= term.attributes[over_styles[cell->over]];
+        pair = term.over_pairs[cell->over][cell->style];
     }
     wchar_t wide[8];
     to_wide(cell, wide);

@@ -1,0 +1,456 @@
+/* What a key does. A key is first given to what is open over the panes (a question, the search
+ * line), then looked up in the command table; the rest is one switch. */
+#include "tui/app.h"
+
+#include "harness/base/msg.h"
+#include "tui/key.h"
+#include "tui/pane.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistr.h>
+
+static const struct request nothing = {.kind = REQUEST_NONE};
+
+/* ---- the search line */
+
+static void search_key(struct app *app, int32_t key)
+{
+    struct viewer *viewer = &app_view(app)->viewer;
+    if (key == KEY_CODE_ESC || key == KEY_CTRL('C')) {
+        app->mode = MODE_PANES;
+    } else if (key == KEY_CODE_ENTER) {
+        app->mode = MODE_PANES;
+        size_t count = viewer_search(viewer, buf_str(&app->input));
+        if (app->input.len > 0 && count == 0)
+            app_say(app, STYLE_WARN, _("'%s' is not in this pane"), buf_str(&app->input));
+        else if (app->input.len > 0)
+            app_say(app, STYLE_INFO, _("match %zu of %zu; n goes on, N goes back"),
+                    viewer_match_number(viewer), count);
+    } else if (key == KEY_CODE_BACKSPACE) {
+        while (app->input.len > 0 &&
+               ((unsigned char)app->input.data[--app->input.len] & 0xc0) == 0x80)
+            ;
+        if (app->input.data)
+            app->input.data[app->input.len] = '\0';
+    } else if (key >= 0x20 && key < KEY_CODE_FIRST && app->input.len < 200) {
+        uint8_t bytes[8];
+        int len = u8_uctomb(bytes, (ucs4_t)key, sizeof bytes);
+        if (len > 0)
+            buf_add(&app->input, bytes, (size_t)len);
+    }
+}
+
+static void search_next(struct app *app, int by)
+{
+    struct viewer *viewer = &app_view(app)->viewer;
+    bool wrapped = false;
+    if (!viewer_search_next(viewer, by, &wrapped))
+        app_say(app, STYLE_WARN, "%s", _("nothing is searched; / starts a search"));
+    else
+        app_say(app, STYLE_INFO,
+                wrapped ? _("match %zu of %zu, around the end") : _("match %zu of %zu"),
+                viewer_match_number(viewer), viewer->match_count);
+}
+
+/* ---- moving */
+
+/* In a list the cursor goes from entry to entry; beyond the last one the text scrolls. */
+static void move_in_list(struct pane_view *view, int by)
+{
+    const struct doc *doc = &view->doc;
+    int64_t line = view->viewer.cursor;
+    for (line += by; line >= 0 && line < (int64_t)doc->line_count; line += by)
+        if (doc->lines[line].tag != 0) {
+            viewer_go_line(&view->viewer, (uint32_t)line);
+            return;
+        }
+    viewer_scroll(&view->viewer, by);
+}
+
+static void move(struct app *app, int by)
+{
+    struct pane_view *view = app_view(app);
+    bool over = app->help_open || app->hint_open;
+    if (!over && pane_facts(app_focused(app)).lists && !app->diff_open)
+        move_in_list(view, by);
+    else
+        viewer_move(&view->viewer, by);
+}
+
+static void go_next_pane(struct app *app, int by)
+{
+    int pane = app_focused(app);
+    pane = (pane + by + PANE_HELP) % PANE_HELP; /* help is no tab */
+    app_focus(app, (enum pane)pane);
+}
+
+/* The source line that the focused line belongs to, 0 for none. */
+static int current_source(struct app *app)
+{
+    const struct doc_line *line = viewer_current(&app_view(app)->viewer);
+    return line ? line->source_line : 0;
+}
+
+static bool go_to_source(struct app *app, enum pane pane, int source)
+{
+    app_focus(app, pane);
+    app_settle(app);
+    struct pane_view *view = &app->pane[pane];
+    for (size_t i = 0; i < view->doc.line_count; i++)
+        if (view->doc.lines[i].source_line == source) {
+            viewer_go_line(&view->viewer, (uint32_t)i);
+            return true;
+        }
+    return false;
+}
+
+/* From a message or an instruction to its line of code; from a line of code to the first message or
+ * instruction that belongs to it. */
+static void cross(struct app *app)
+{
+    static const enum pane others[] = {PANE_CORRECTNESS, PANE_PTX, PANE_SASS};
+    int source = current_source(app);
+    enum pane from = app_focused(app);
+    if (source == 0) {
+        app_say(app, STYLE_INFO, "%s", _("this line belongs to no source line"));
+        return;
+    }
+    if (from != PANE_CODE) {
+        if (!go_to_source(app, PANE_CODE, source))
+            app_say(app, STYLE_WARN, _("line %d is not in the kernel any more"), source);
+        return;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (go_to_source(app, others[i], source))
+            return;
+    app_focus(app, PANE_CODE);
+    app_say(app, STYLE_INFO, _("nothing is reported for line %d, and no instruction comes from it"),
+            source);
+}
+
+static void go_landmark(struct app *app, int by)
+{
+    struct pane_view *view = app_view(app);
+    const struct doc *doc = &view->doc;
+    int64_t line = view->viewer.cursor;
+    for (line += by; line >= 0 && line < (int64_t)doc->line_count; line += by)
+        if (doc->lines[line].tag != 0) {
+            viewer_go_line(&view->viewer, (uint32_t)line);
+            return;
+        }
+    app_say(app, STYLE_INFO, "%s", _("no further mark in this listing"));
+}
+
+/* ---- history */
+
+static const struct app_attempt *current_attempt(struct app *app)
+{
+    const struct doc_line *line = viewer_current(&app->pane[PANE_HISTORY].viewer);
+    if (app->diff_open || !line || line->tag < 1 || (size_t)line->tag > app->history_count)
+        return NULL;
+    return &app->history[line->tag - 1];
+}
+
+static struct request history_request(enum request_kind kind, const char *a, const char *b)
+{
+    struct request request = {.kind = kind};
+    snprintf(request.a, sizeof request.a, "%s", a);
+    snprintf(request.b, sizeof request.b, "%s", b);
+    return request;
+}
+
+static struct request diff_attempt(struct app *app)
+{
+    const struct app_attempt *row = current_attempt(app);
+    if (!row)
+        return nothing;
+    app->pane[PANE_HISTORY].stale = true;
+    if (!app->history_mark[0]) {
+        snprintf(app->history_mark, sizeof app->history_mark, "%s", row->id);
+        app_say(app, STYLE_INFO, "%s",
+                _("marked; d on another attempt compares the two, d here compares with the file as "
+                  "it is now"));
+        return nothing;
+    }
+    bool same = strcmp(app->history_mark, row->id) == 0;
+    struct request request = history_request(REQUEST_DIFF, app->history_mark, same ? "" : row->id);
+    app->history_mark[0] = '\0';
+    return request;
+}
+
+static struct request restore_key(struct app *app, int32_t key)
+{
+    const struct app_attempt *row = current_attempt(app);
+    app->mode = MODE_PANES;
+    if ((key != 'y' && key != 'Y') || !row) {
+        app_say(app, STYLE_INFO, "%s", _("nothing was restored"));
+        return nothing;
+    }
+    return history_request(REQUEST_RESTORE, row->id, "");
+}
+
+/* ---- closing things, one at a time */
+
+static void back(struct app *app)
+{
+    struct pane_view *view = app_view(app);
+    if (app->hint_open)
+        app->hint_open = false;
+    else if (app->help_open)
+        app->help_open = false;
+    else if (view->viewer.needle)
+        viewer_search(&view->viewer, "");
+    else if (app_focused(app) == PANE_HISTORY && app->diff_open) {
+        app->diff_open = false;
+        app->pane[PANE_HISTORY].stale = true;
+    } else if (app->history_mark[0]) {
+        app->history_mark[0] = '\0';
+        app->pane[PANE_HISTORY].stale = true;
+    } else if (app->past_number) {
+        app->past_number = 0;
+        app_touch(app);
+        app_say(app, STYLE_INFO, "%s", _("back to your kernel as it is now"));
+    }
+}
+
+static void show_hint(struct app *app)
+{
+    if (!app_lab(app))
+        return;
+    if (app->hint_open)
+        app->hints_shown++;
+    else if (app->hints_shown == 0)
+        app->hints_shown = 1;
+    app->hint_open = true;
+    app->help_open = false;
+    app->hint.stale = true;
+}
+
+static struct request edit_request(struct app *app)
+{
+    struct request request = {.kind = REQUEST_EDIT};
+    enum pane pane = app_focused(app);
+    const json_t *first = json_array_get(record_at(app_record(app), "build.diagnostics"), 0);
+    if (pane == PANE_CODE || pane == PANE_CORRECTNESS || pane == PANE_PTX || pane == PANE_SASS)
+        request.line = current_source(app);
+    if (request.line <= 1 && first)
+        request.line = record_int(first, "line");
+    return request;
+}
+
+static struct request language_request(void)
+{
+    struct request request = {.kind = REQUEST_LANGUAGE};
+    snprintf(request.a, sizeof request.a, "%s", strcmp(msg_language(), "en") == 0 ? "zh" : "en");
+    return request;
+}
+
+static struct request open_lab(struct app *app)
+{
+    const struct doc_line *line = viewer_current(&app->pane[PANE_COURSE].viewer);
+    if (!line || line->tag < 1 || (unsigned)line->tag > app->lab_count)
+        return nothing;
+    app_focus(app, PANE_LESSON);
+    if (app->lab_open && app->lab == (unsigned)line->tag - 1)
+        return nothing;
+    return (struct request){.kind = REQUEST_OPEN_LAB, .lab = (unsigned)line->tag - 1};
+}
+
+static void toggle_course(struct app *app)
+{
+    app->help_open = app->hint_open = false;
+    if (app_focused(app) != PANE_COURSE) {
+        app_focus(app, PANE_COURSE);
+        return;
+    }
+    app->pane[PANE_COURSE].used = 0;
+    if (app_focused(app) == PANE_COURSE)
+        app_focus(app, PANE_LESSON);
+    else
+        app_focus(app, app_focused(app));
+}
+
+static void move_command(struct app *app, enum command command)
+{
+    struct viewer *viewer = &app_view(app)->viewer;
+    switch (command) {
+    case COMMAND_DOWN:
+        move(app, 1);
+        break;
+    case COMMAND_UP:
+        move(app, -1);
+        break;
+    case COMMAND_RIGHT:
+        viewer_sideways(viewer, 4);
+        break;
+    case COMMAND_LEFT:
+        viewer_sideways(viewer, -4);
+        break;
+    case COMMAND_PAGE_DOWN:
+        viewer_page(viewer, 1);
+        break;
+    case COMMAND_PAGE_UP:
+        viewer_page(viewer, -1);
+        break;
+    case COMMAND_TOP:
+        viewer_home(viewer);
+        break;
+    case COMMAND_BOTTOM:
+        viewer_end(viewer);
+        break;
+    default:
+        break;
+    }
+}
+
+static void screen_command(struct app *app, enum command command)
+{
+    switch (command) {
+    case COMMAND_NEXT_PANE:
+        go_next_pane(app, 1);
+        break;
+    case COMMAND_PREVIOUS_PANE:
+        go_next_pane(app, -1);
+        break;
+    case COMMAND_COURSE:
+        toggle_course(app);
+        break;
+    case COMMAND_SEARCH:
+        app->mode = MODE_SEARCH;
+        buf_clear(&app->input);
+        break;
+    case COMMAND_SEARCH_NEXT:
+        search_next(app, 1);
+        break;
+    case COMMAND_SEARCH_BACK:
+        search_next(app, -1);
+        break;
+    case COMMAND_BACK:
+        back(app);
+        break;
+    case COMMAND_HELP:
+        app->help_open = !app->help_open;
+        app->hint_open = false;
+        break;
+    case COMMAND_HINT:
+        show_hint(app);
+        break;
+    case COMMAND_GO_TO_CODE:
+    case COMMAND_GO_TO_SOURCE:
+        cross(app);
+        break;
+    case COMMAND_LANDMARK_NEXT:
+        go_landmark(app, 1);
+        break;
+    case COMMAND_LANDMARK_BACK:
+        go_landmark(app, -1);
+        break;
+    case COMMAND_QUIT_HINT:
+        app_say(app, STYLE_INFO, "%s", _("q leaves Stride"));
+        break;
+    default:
+        move_command(app, command);
+    }
+}
+
+static struct request perform(struct app *app, enum command command)
+{
+    const struct app_attempt *row;
+    switch (command) {
+    case COMMAND_EDIT:
+        return edit_request(app);
+    case COMMAND_RUN:
+        return (struct request){.kind = REQUEST_RUN};
+    case COMMAND_STOP:
+        app->stopping = true;
+        return (struct request){.kind = REQUEST_STOP};
+    case COMMAND_BACKEND:
+        app->backend = (enum app_backend)((app->backend + 1) % BACKEND_COUNT);
+        return (struct request){.kind = REQUEST_BACKEND};
+    case COMMAND_LANGUAGE:
+        return language_request();
+    case COMMAND_THEME:
+        return (struct request){.kind = REQUEST_THEME};
+    case COMMAND_REPAINT:
+        return (struct request){.kind = REQUEST_REPAINT};
+    case COMMAND_SUSPEND:
+        return (struct request){.kind = REQUEST_SUSPEND};
+    case COMMAND_QUIT:
+        if (app->help_open || app->hint_open) {
+            app->help_open = app->hint_open = false;
+            return nothing;
+        }
+        return (struct request){.kind = REQUEST_QUIT};
+    case COMMAND_OPEN_LAB:
+        return open_lab(app);
+    case COMMAND_SHOW_ATTEMPT:
+        row = current_attempt(app);
+        return row ? history_request(REQUEST_SHOW_ATTEMPT, row->id, "") : nothing;
+    case COMMAND_DIFF_ATTEMPT:
+        return diff_attempt(app);
+    case COMMAND_RESTORE_ATTEMPT:
+        if (current_attempt(app))
+            app->mode = MODE_RESTORE;
+        return nothing;
+    default:
+        screen_command(app, command);
+        return nothing;
+    }
+}
+
+static bool choose_pane(struct app *app, int32_t key)
+{
+    for (int i = 0; i < PANE_HELP; i++)
+        if (key >= '0' && key <= '9' && pane_facts((enum pane)i).key == key) {
+            app->help_open = app->hint_open = false;
+            app_focus(app, (enum pane)i);
+            return true;
+        }
+    return false;
+}
+
+static struct request press(struct app *app, int32_t key)
+{
+    app->notice[0] = '\0';
+    if (app->mode == MODE_SEARCH) {
+        search_key(app, key);
+        return nothing;
+    }
+    if (app->mode == MODE_RESTORE)
+        return restore_key(app, key);
+    if (app->layout.too_small && key != 'q' && key != KEY_CTRL('L') && key != KEY_CTRL('Z'))
+        return nothing;
+    if (choose_pane(app, key))
+        return nothing;
+    bool over = app->help_open || app->hint_open;
+    enum context context = over ? CONTEXT_ANY : pane_facts(app_focused(app)).context;
+    return perform(app, command_find(context, app->attempt != NULL, key));
+}
+
+/* The oldest attempt in the list is on the screen: there may be more to fetch. */
+static bool wants_more_history(struct app *app)
+{
+    if (!app->history_more || app->diff_open || app_focused(app) != PANE_HISTORY)
+        return false;
+    const struct doc_line *line = viewer_current(&app->pane[PANE_HISTORY].viewer);
+    return line && line->tag > 0 && (size_t)line->tag == app->history_count;
+}
+
+struct request app_event(struct app *app, const struct event *event)
+{
+    struct request request = nothing;
+    app->now_ns = event->now_ns;
+    if (event->kind == EVENT_SIZE) {
+        app->rows = event->rows;
+        app->cols = event->cols;
+    } else if (event->kind == EVENT_KEY && event->key != KEY_NOTHING) {
+        request = press(app, event->key);
+    } else if (event->kind == EVENT_TICK && app->attempt) {
+        app->pane[PANE_CORRECTNESS].stale = true;
+    }
+    app_settle(app);
+    if (request.kind == REQUEST_NONE && wants_more_history(app))
+        request.kind = REQUEST_HISTORY_MORE;
+    return request;
+}

@@ -1,0 +1,308 @@
+/* Whether it is right: the stages while they run, then the verdict and everything that led to it.
+ */
+#include "tui/pane.h"
+
+#include "harness/base/msg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const json_t *list_of(const json_t *record, const char *path)
+{
+    const json_t *list = record_at(record, path);
+    return json_array_size(list) > 0 ? list : NULL;
+}
+
+/* ---- while it runs */
+
+static void add_stage(struct doc *doc, const struct attempt_stage *stage, int64_t now_ns,
+                      const char *note)
+{
+    char time[24] = "";
+    switch (stage->state) {
+    case STAGE_RUNNING:
+        snprintf(time, sizeof time, "%.1f s", (double)(now_ns - stage->since_ns) / 1e9);
+        doc_printf(doc, STYLE_INFO, "> %-10s %9s  %s", stage->name, time, note);
+        break;
+    case STAGE_DONE:
+        format_ms(time, stage->ms);
+        doc_printf(doc, STYLE_PASS, "+ ");
+        doc_printf(doc, STYLE_NORMAL, "%-10s %9s", stage->name, time);
+        break;
+    case STAGE_SKIPPED:
+        doc_printf(doc, STYLE_DIM, "- %-10s %9s  %s", stage->name, _("skipped"), stage->why);
+        break;
+    default:
+        doc_printf(doc, STYLE_FAIL, "x %-10s", stage->name);
+    }
+    doc_end_line(doc)->indent = 24;
+}
+
+static void add_running(const struct app *app, struct doc *doc)
+{
+    const struct attempt *attempt = app->attempt;
+    if (attempt->stage_count == 0)
+        doc_add_str(doc, STYLE_INFO,
+                    attempt->ready ? _("starting ...\n") : _("warming up the harness ...\n"));
+    for (int i = 0; i < attempt->stage_count; i++)
+        add_stage(doc, &attempt->stages[i], app->now_ns, attempt->note);
+}
+
+/* ---- the verdict */
+
+static void add_verdict(struct doc *doc, const json_t *record)
+{
+    const char *name = record_text(record, "verdict");
+    enum verdict verdict;
+    enum style style;
+    const char *mark = verdict_mark_of(name, &style);
+    doc_printf(doc, style, "%s %s", mark, name);
+    if (verdict_parse(&verdict, name))
+        doc_printf(doc, STYLE_DIM, "   %s", verdict_meaning(verdict));
+    doc_end_line(doc)->indent = 2;
+    pane_paragraph(doc, STYLE_NORMAL, record_text(record, "summary"));
+}
+
+static void add_diagnostics(struct doc *doc, const json_t *record)
+{
+    const json_t *list = list_of(record, "build.diagnostics");
+    size_t i;
+    json_t *one;
+    if (!list)
+        return;
+    pane_heading(doc, _("From the compiler"));
+    json_array_foreach((json_t *)(uintptr_t)list, i, one) {
+        const char *severity = record_text(one, "severity"), *file = record_text(one, "file");
+        bool error = strcmp(severity, "error") == 0;
+        int line = record_int(one, "line");
+        enum style style = error                              ? STYLE_FAIL
+                           : strcmp(severity, "warning") == 0 ? STYLE_WARN
+                                                              : STYLE_DIM;
+        char where[80] = "";
+        bool own = !*file || strcmp(file, "kernel.cu") == 0;
+        if (line > 0)
+            snprintf(where, sizeof where, own ? _("line %d") : "%2$.60s:%1$d", line, file);
+        doc_printf(doc, style, "%s %s", error ? "E" : style == STYLE_WARN ? "W" : "i", where);
+        doc_add_str(doc, STYLE_NORMAL, *where ? "  " : "");
+        doc_add_str(doc, STYLE_NORMAL, record_text(one, "text"));
+        struct doc_line *added = doc_end_line(doc);
+        added->indent = 4;
+        added->source_line = own ? line : 0;
+    }
+    if (json_is_true(record_at(record, "build.log_cut")))
+        doc_add_str(doc, STYLE_DIM, _("  the rest of the compiler's text was left out\n"));
+}
+
+static void add_hazards(struct doc *doc, const json_t *record)
+{
+    const json_t *list = list_of(record, "hazards");
+    size_t i;
+    json_t *one;
+    if (!list)
+        return;
+    pane_heading(doc, _("Hazards"));
+    json_array_foreach((json_t *)(uintptr_t)list, i, one) {
+        int line = record_int(one, "line"), other = record_int(one, "other_line");
+        int count = record_int(one, "count");
+        doc_printf(doc, STYLE_WARN, "! %s", record_text(one, "kind"));
+        if (line > 0 && other > 0 && other != line)
+            doc_printf(doc, STYLE_STRONG, _("  lines %d and %d"), line, other);
+        else if (line > 0)
+            doc_printf(doc, STYLE_STRONG, _("  line %d"), line);
+        if (count > 1)
+            doc_printf(doc, STYLE_DIM, _("  %d times"), count);
+        doc_end_line(doc)->source_line = line;
+        doc_printf(doc, STYLE_NORMAL, "  %s", record_text(one, "text"));
+        struct doc_line *text = doc_end_line(doc);
+        text->indent = 2;
+        text->source_line = line;
+        if (i + 1 < json_array_size(list))
+            doc_add_str(doc, STYLE_NORMAL, "\n");
+    }
+}
+
+/* ---- the cases */
+
+static void value_text(char out[40], const json_t *value)
+{
+    if (json_is_string(value))
+        snprintf(out, 40, "%.30s", json_string_value(value));
+    else if (json_is_number(value))
+        snprintf(out, 40, "%.9g", json_number_value(value));
+    else
+        snprintf(out, 40, "?");
+}
+
+static void add_place(struct doc *doc, const json_t *mismatch)
+{
+    static const char *const parts[] = {"block", "thread"};
+    for (int i = 0; i < 2; i++) {
+        const json_t *at = json_object_get(mismatch, parts[i]);
+        if (json_array_size(at) != 3)
+            continue;
+        long long x = json_integer_value(json_array_get(at, 0));
+        long long y = json_integer_value(json_array_get(at, 1));
+        long long z = json_integer_value(json_array_get(at, 2));
+        const char *name = i == 0 ? _("block") : _("thread");
+        if (y == 0 && z == 0)
+            doc_printf(doc, STYLE_NORMAL, "%s %lld  ", name, x);
+        else
+            doc_printf(doc, STYLE_NORMAL, "%s (%lld,%lld,%lld)  ", name, x, y, z);
+    }
+    if (json_is_number(json_object_get(mismatch, "tile")))
+        doc_printf(doc, STYLE_NORMAL, _("tile %d  "), record_int(mismatch, "tile"));
+    if (json_is_number(json_object_get(mismatch, "stage")))
+        doc_printf(doc, STYLE_NORMAL, _("stage %d"), record_int(mismatch, "stage"));
+    if (doc->open)
+        doc_end_line(doc)->indent = 4;
+}
+
+static void add_mismatch(struct doc *doc, const json_t *mismatch)
+{
+    char want[40], got[40], index[32], wrong[32], checked[32];
+    value_text(want, json_object_get(mismatch, "want"));
+    value_text(got, json_object_get(mismatch, "got"));
+    double number = 0, wrong_count = 0, checked_count = 0;
+    record_number(mismatch, "index", &number);
+    record_number(mismatch, "wrong_count", &wrong_count);
+    record_number(mismatch, "checked_count", &checked_count);
+    format_count(index, number);
+    format_count(wrong, wrong_count);
+    format_count(checked, checked_count);
+    const char *buffer = record_text(mismatch, "buffer");
+    doc_printf(doc, STYLE_FAIL, "    %s[%s]", *buffer ? buffer : _("output"), index);
+    doc_printf(doc, STYLE_NORMAL, _(": want %s, got "), want);
+    doc_printf(doc, STYLE_FAIL, "%s", got);
+    if (checked_count > 0)
+        doc_printf(doc, STYLE_DIM, _("   (%s of %s wrong)"), wrong, checked);
+    doc_end_line(doc)->indent = 6;
+    doc_add_str(doc, STYLE_NORMAL, "    ");
+    add_place(doc, mismatch);
+    if (*record_text(mismatch, "pattern")) {
+        doc_printf(doc, STYLE_STRONG, "    %s", record_text(mismatch, "pattern"));
+        doc_end_line(doc)->indent = 4;
+    }
+}
+
+static void add_case(struct doc *doc, const json_t *one)
+{
+    double error, tolerance, n = 0;
+    char count[32];
+    enum style style;
+    const char *verdict = record_text(one, "verdict"), *mark = verdict_mark_of(verdict, &style);
+    record_number(one, "n", &n);
+    format_count(count, n);
+    doc_printf(doc, style, "%s ", mark);
+    doc_printf(doc, STYLE_NORMAL, "n = %-13s", count);
+    doc_printf(doc, style, " %-10s", verdict);
+    if (record_number(one, "max_error", &error))
+        doc_printf(doc, STYLE_DIM, _(" error %-9.3g"), error);
+    if (record_number(one, "tolerance", &tolerance))
+        doc_printf(doc, STYLE_DIM, _(" allowed %-9.3g"), tolerance);
+    doc_printf(doc, STYLE_DIM, " %s", record_text(one, "backend"));
+    doc_end_line(doc)->keep = true;
+    const json_t *mismatch = record_at(one, "mismatch"), *fault = record_at(one, "fault");
+    if (json_is_object(mismatch))
+        add_mismatch(doc, mismatch);
+    if (json_is_object(fault)) {
+        int line = record_int(fault, "line");
+        doc_printf(doc, STYLE_FAIL, "    %s", record_text(fault, "kind"));
+        if (line > 0)
+            doc_printf(doc, STYLE_STRONG, _("  line %d"), line);
+        doc_printf(doc, STYLE_NORMAL, "  %s", record_text(fault, "text"));
+        struct doc_line *added = doc_end_line(doc);
+        added->indent = 6;
+        added->source_line = line;
+    }
+}
+
+static void add_cases(struct doc *doc, const json_t *record)
+{
+    const json_t *list = list_of(record, "cases");
+    size_t i;
+    json_t *one;
+    if (!list)
+        return;
+    pane_heading(doc, _("Every size"));
+    json_array_foreach((json_t *)(uintptr_t)list, i, one)
+        add_case(doc, one);
+}
+
+/* ---- the rest */
+
+static void add_landmarks(struct doc *doc, const json_t *record)
+{
+    const json_t *list = list_of(record, "landmarks");
+    size_t i;
+    json_t *one;
+    if (!list)
+        return;
+    pane_heading(doc, _("What the lesson is about, in your machine code"));
+    json_array_foreach((json_t *)(uintptr_t)list, i, one) {
+        bool ok = json_is_true(record_at(one, "ok"));
+        doc_printf(doc, ok ? STYLE_PASS : STYLE_DIM, "%s %-16s", ok ? "+" : "·",
+                   record_text(one, "name"));
+        doc_printf(doc, STYLE_NORMAL, _(" %s: found %d, a good solution has at least %d"),
+                   record_text(one, "listing"), record_int(one, "found"), record_int(one, "want"));
+        doc_end_line(doc)->indent = 4;
+    }
+}
+
+static void add_stages(struct doc *doc, const json_t *record)
+{
+    const json_t *stages = list_of(record, "stages"), *skipped = list_of(record, "skipped");
+    size_t i;
+    json_t *one;
+    if (!stages && !skipped)
+        return;
+    pane_heading(doc, _("Stages"));
+    json_array_foreach((json_t *)(uintptr_t)stages, i, one) {
+        double ms = 0;
+        char time[24];
+        record_number(one, "ms", &ms);
+        format_ms(time, ms);
+        doc_printf(doc, STYLE_DIM, "+ %-10s %9s", record_text(one, "name"), time);
+        doc_end_line(doc);
+    }
+    json_array_foreach((json_t *)(uintptr_t)skipped, i, one) {
+        doc_printf(doc, STYLE_DIM, "- %-10s %9s  ", record_text(one, "stage"), _("skipped"));
+        doc_add_str(doc, STYLE_NORMAL, record_text(one, "why"));
+        doc_end_line(doc)->indent = 24;
+    }
+}
+
+static void add_output(struct doc *doc, const json_t *record)
+{
+    const char *output = record_text(record, "output");
+    if (!*output)
+        return;
+    pane_heading(doc, _("Your program printed"));
+    doc_add_str(doc, STYLE_CODE, output);
+    if (doc->open)
+        doc_end_line(doc);
+    if (json_is_true(record_at(record, "output_cut")))
+        doc_add_str(doc, STYLE_DIM, _("  ... the rest was left out\n"));
+}
+
+void pane_build_correctness(const struct app *app, struct doc *doc, int columns)
+{
+    const json_t *record = app_record(app);
+    (void)columns;
+    bool running = app->attempt && !app->past_number;
+    if (running)
+        add_running(app, doc);
+    else if (*record_text(record, "verdict"))
+        add_verdict(doc, record);
+    else
+        pane_paragraph(
+            doc, STYLE_DIM,
+            _("Nothing was run yet. r runs your kernel: it is compiled, checked at every "
+              "size, looked through for hazards, and timed where there is a GPU."));
+    add_diagnostics(doc, record);
+    add_hazards(doc, record);
+    add_cases(doc, record);
+    add_landmarks(doc, record);
+    add_output(doc, record);
+    if (!running)
+        add_stages(doc, record);
+}

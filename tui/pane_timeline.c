@@ -1,0 +1,165 @@
+/* The timeline of a run as text: a row per stream, engine or tile, time from left to right. What a
+ * span is can be told without colour: each kind has its own letter. */
+#include "tui/pane.h"
+
+#include "harness/base/msg.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LABEL = 14 };
+
+static const struct {
+    const char *kind;
+    char letter;
+    enum style style;
+} kinds[] = {
+    {"copy", '=', STYLE_INFO},      {"h2d", '>', STYLE_INFO},     {"d2h", '<', STYLE_BUILTIN},
+    {"kernel", '#', STYLE_PASS},    {"compute", '#', STYLE_PASS}, {"wait", '.', STYLE_DIM},
+    {"barrier", '|', STYLE_WARN},   {"graph", 'G', STYLE_PASS},   {"issue", '+', STYLE_INFO},
+    {"memset", 'm', STYLE_BUILTIN},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int kind_of(const char *name)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i].kind, name) == 0)
+            return i;
+    return -1;
+}
+
+struct scale {
+    double from, to;
+    int columns;
+};
+
+static int column_at(const struct scale *scale, double at)
+{
+    double part = (at - scale->from) / (scale->to - scale->from);
+    return (int)lround(fmin(fmax(part, 0), 1) * scale->columns);
+}
+
+static void find_range(const json_t *rows, struct scale *scale)
+{
+    size_t i, j;
+    json_t *row, *span;
+    bool any = false;
+    json_array_foreach((json_t *)(uintptr_t)rows, i, row)
+        json_array_foreach(json_object_get(row, "spans"), j, span) {
+            double from, to;
+            if (!record_number(span, "from", &from) || !record_number(span, "to", &to))
+                continue;
+            scale->from = any ? fmin(scale->from, from) : from;
+            scale->to = any ? fmax(scale->to, to) : to;
+            any = true;
+        }
+    if (!any || !(scale->to > scale->from))
+        scale->to = scale->from + 1;
+}
+
+static void add_row(struct doc *doc, const json_t *row, const struct scale *scale, bool seen[KINDS])
+{
+    enum { MOST = 512 };
+    char letter[MOST];
+    uint8_t style[MOST];
+    int columns = scale->columns < MOST ? scale->columns : MOST;
+    memset(letter, ' ', sizeof letter);
+    memset(style, STYLE_NORMAL, sizeof style);
+    size_t i;
+    json_t *span;
+    json_array_foreach(json_object_get(row, "spans"), i, span) {
+        double from = 0, to = 0;
+        int kind = kind_of(record_text(span, "kind"));
+        record_number(span, "from", &from);
+        record_number(span, "to", &to);
+        int a = column_at(scale, from), b = column_at(scale, to);
+        for (int at = a; at < (b > a ? b : a + 1) && at < columns; at++) {
+            letter[at] = kind < 0 ? '?' : kinds[kind].letter;
+            style[at] = (uint8_t)(kind < 0 ? STYLE_NORMAL : kinds[kind].style);
+        }
+        if (kind >= 0)
+            seen[kind] = true;
+    }
+    char name[LABEL * 4];
+    const char *full = record_text(row, "name");
+    int used;
+    size_t len = text_fit(full, strlen(full), LABEL - 1, &used);
+    snprintf(name, sizeof name, "%.*s", (int)len, full);
+    doc_add_str(doc, STYLE_NORMAL, name);
+    pane_pad(doc, used, LABEL);
+    for (int at = 0; at < columns;) {
+        int end = at;
+        while (end < columns && style[end] == style[at])
+            end++;
+        doc_add(doc, (enum style)style[at], letter + at, (size_t)(end - at));
+        at = end;
+    }
+    doc_end_line(doc)->keep = true;
+}
+
+static void add_axis(struct doc *doc, const struct scale *scale, const char *unit)
+{
+    char from[32], to[32];
+    snprintf(from, sizeof from, "%.4g", scale->from);
+    snprintf(to, sizeof to, "%.4g %s", scale->to, unit);
+    doc_printf(doc, STYLE_DIM, "%*s%s", LABEL, "", from);
+    pane_pad(doc, LABEL + (int)strlen(from), LABEL + scale->columns - (int)strlen(to));
+    doc_printf(doc, STYLE_DIM, "%s", to);
+    doc_end_line(doc)->keep = true;
+}
+
+static void add_marks(struct doc *doc, const json_t *timeline)
+{
+    size_t i;
+    json_t *mark;
+    json_array_foreach((json_t *)(uintptr_t)record_at(timeline, "marks"), i, mark) {
+        double at = 0;
+        record_number(mark, "at", &at);
+        if (i == 0)
+            pane_heading(doc, _("Marks"));
+        doc_printf(doc, STYLE_WARN, "! ");
+        doc_printf(doc, STYLE_DIM, _("at %.4g, %s: "), at, record_text(mark, "row"));
+        doc_add_str(doc, STYLE_NORMAL, record_text(mark, "text"));
+        struct doc_line *line = doc_end_line(doc);
+        line->indent = 2;
+        line->source_line = record_int(mark, "line");
+    }
+}
+
+void pane_build_timeline(const struct app *app, struct doc *doc, int columns)
+{
+    const json_t *timeline = record_at(app_record(app), "timeline");
+    const json_t *rows = record_at(timeline, "rows");
+    struct scale scale = {.columns = columns - LABEL > 8 ? columns - LABEL : 8};
+    bool seen[KINDS] = {false};
+    if (json_array_size(rows) == 0) {
+        pane_paragraph(
+            doc, STYLE_DIM,
+            _("After a run of a kernel with asynchronous copies, this shows one block: each "
+              "tile's copy from its start to its landing, each wait, and the computing."));
+        return;
+    }
+    find_range(rows, &scale);
+    bool steps = strcmp(record_text(timeline, "unit"), "steps") == 0;
+    pane_paragraph(
+        doc, STYLE_DIM,
+        steps ? _("One block in the simulator, in program steps: order and overlap are real, "
+                  "lengths are not times.")
+              : _("Measured on the device."));
+    size_t i;
+    json_t *row;
+    json_array_foreach((json_t *)(uintptr_t)rows, i, row)
+        add_row(doc, row, &scale, seen);
+    add_axis(doc, &scale, steps ? _("steps") : "us");
+    doc_add_str(doc, STYLE_NORMAL, "\n");
+    for (int kind = 0; kind < KINDS; kind++)
+        if (seen[kind]) {
+            doc_printf(doc, kinds[kind].style, "%c ", kinds[kind].letter);
+            doc_printf(doc, STYLE_DIM, "%s   ", kinds[kind].kind);
+        }
+    if (doc->open)
+        doc_end_line(doc);
+    add_marks(doc, timeline);
+}

@@ -61,13 +61,15 @@ fi
 # ---- the CUDA Toolkit: a machine's own toolkit counts from CUDA 12 on
 
 homes=
-for home in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda /opt/cuda; do
+nvcc=$(command -v nvcc) && nvcc=$(dirname "$(dirname "$(realpath "$nvcc")")")
+for home in "${STRIDE_CUDA:-}" "${CUDA_HOME:-}" "${CUDA_PATH:-}" "$nvcc" /usr/local/cuda /usr/local/cuda-* \
+    /opt/cuda; do
     [ -n "$home" ] && [ -f "$home/include/cuda.h" ] &&
         awk '/define CUDA_VERSION/ { exit !($3 >= 12000) }' "$home/include/cuda.h" &&
         homes="$homes $home"
 done
 
-toolkit_has() { # toolkit_has FILE...: some toolkit of the machine has them all (patterns allowed)
+toolkit_has() { # toolkit_has FILE...: one of the toolkits has them all (patterns allowed)
     for home in $homes; do
         for file in "$@"; do
             found=
@@ -90,10 +92,10 @@ lacks() { # lacks PART FILE...
 }
 lacks compiler bin/nvcc nvvm/bin/cicc include/cuda_runtime.h include/cuda_fp16.h
 lacks nvrtc 'lib64/libnvrtc.so*' 'lib64/libnvrtc-builtins.so*'
-lacks cupti 'lib64/libcupti.so*'
+toolkit_has 'extras/CUPTI/lib64/libcupti.so*' || lacks cupti 'lib64/libcupti.so*'
 lacks nvdisasm bin/nvdisasm
 lacks cuobjdump bin/cuobjdump
-lacks sanitizer bin/compute-sanitizer
+toolkit_has compute-sanitizer/compute-sanitizer || lacks sanitizer bin/compute-sanitizer
 
 has_pip() { python3 -m pip --version >/dev/null 2>&1 || [ -x .deps/venv/bin/pip ]; }
 [ -z "$parts" ] || has_pip || want python3-venv python3 -c 'import ensurepip, venv'

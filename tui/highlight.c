@@ -120,7 +120,8 @@ static enum style classify_ptx(const struct scan *scan, const char *word, size_t
         return STYLE_LABEL;
     if (word[0] == '.')
         return STYLE_KEYWORD;
-    if (word[0] == '_' && len == 1)
+    bool guards = word > scan->text && (word[-1] == '@' || word[-1] == '!');
+    if (guards || (word[0] == '_' && len == 1))
         return STYLE_REGISTER;
     size_t after = (size_t)(word - scan->text) + len;
     if (!scan->state->in_statement && after < scan->len && scan->text[after] == ':')

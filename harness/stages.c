@@ -278,7 +278,8 @@ static void emit_findings(struct attempt *a)
     struct check_result *found = &a->simulated;
     size_t i;
     json_t *hazard;
-    json_array_foreach(found->hazards, i, hazard) emit_add(a->emit, "hazards", json_incref(hazard));
+    json_array_foreach(found->hazards, i, hazard)
+        emit_add(a->emit, "hazards", json_incref(hazard));
     if (found->counters)
         emit_set(a->emit, json_pack("{s:O}", "counters", found->counters));
     if (found->output && *found->output)

@@ -37,8 +37,7 @@ static bool parse_stages(struct work *out, const json_t *list, struct err *err)
     json_t *entry;
     if (!json_is_array(list))
         return err_set(err, "the job's \"stages\" is not a list");
-    json_array_foreach(list, i, entry)
-    {
+    json_array_foreach(list, i, entry) {
         const char *name = json_string_value(entry);
         int stage = 0;
         while (stage < STAGE_COUNT && (!name || strcmp(name, stage_names[stage]) != 0))

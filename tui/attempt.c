@@ -29,21 +29,23 @@ static const struct {
 };
 enum { READY_SECONDS = 60, PAUSE_SECONDS = 20 };
 
-/* What `set` and `add` may touch at the top of the record, and as what. Keys that are not listed are
- * kept as they come, for what later versions add. */
+/* What `set` and `add` may touch at the top of the record, and as what. Keys that are not listed
+ * are kept as they come, for what later versions add. */
 static const struct {
     const char *key;
     json_type type;
     bool ours; /* only the reader writes it */
 } keys[] = {
-    {"schema", JSON_INTEGER, true},   {"lab", JSON_STRING, true},      {"attempt", JSON_INTEGER, true},
-    {"verdict", JSON_STRING, true},   {"summary", JSON_STRING, true},  {"stages", JSON_ARRAY, true},
-    {"skipped", JSON_ARRAY, true},    {"backend", JSON_STRING, false}, {"device", JSON_OBJECT, false},
-    {"toolkit", JSON_OBJECT, false},  {"build", JSON_OBJECT, false},   {"cases", JSON_ARRAY, false},
-    {"hazards", JSON_ARRAY, false},   {"counters", JSON_OBJECT, false},
-    {"timeline", JSON_OBJECT, false}, {"timing", JSON_OBJECT, false},  {"resources", JSON_OBJECT, false},
-    {"landmarks", JSON_ARRAY, false}, {"output", JSON_STRING, false},
-    {"output_cut", JSON_TRUE, false},
+    {"schema", JSON_INTEGER, true},    {"lab", JSON_STRING, true},
+    {"attempt", JSON_INTEGER, true},   {"verdict", JSON_STRING, true},
+    {"summary", JSON_STRING, true},    {"stages", JSON_ARRAY, true},
+    {"skipped", JSON_ARRAY, true},     {"backend", JSON_STRING, false},
+    {"device", JSON_OBJECT, false},    {"toolkit", JSON_OBJECT, false},
+    {"build", JSON_OBJECT, false},     {"cases", JSON_ARRAY, false},
+    {"hazards", JSON_ARRAY, false},    {"counters", JSON_OBJECT, false},
+    {"timeline", JSON_OBJECT, false},  {"timing", JSON_OBJECT, false},
+    {"resources", JSON_OBJECT, false}, {"landmarks", JSON_ARRAY, false},
+    {"output", JSON_STRING, false},    {"output_cut", JSON_TRUE, false},
 };
 
 static bool same_type(json_type a, const json_t *value)
@@ -142,7 +144,7 @@ const char *attempt_summary(const struct attempt *attempt)
 static bool is_stage_name(const char *name)
 {
     size_t len = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz-") : 0;
-    return len > 0 && len < sizeof ((struct attempt_stage *)0)->name && name[len] == '\0';
+    return len > 0 && len < sizeof((struct attempt_stage *)0)->name && name[len] == '\0';
 }
 
 static struct attempt_stage *find_stage(struct attempt *attempt, const char *name)
@@ -212,7 +214,8 @@ static bool take_begin(struct attempt *attempt, const char *name, int64_t now_ns
     return !find_stage(attempt, name) && add_stage(attempt, name, now_ns) != NULL;
 }
 
-static bool take_done(struct attempt *attempt, const char *name, const json_t *event, int64_t now_ns)
+static bool take_done(struct attempt *attempt, const char *name, const json_t *event,
+                      int64_t now_ns)
 {
     struct attempt_stage *stage = find_stage(attempt, name);
     if (!stage || stage->state != STAGE_RUNNING)
@@ -228,7 +231,8 @@ static bool take_done(struct attempt *attempt, const char *name, const json_t *e
     return true;
 }
 
-static bool take_skip(struct attempt *attempt, const char *name, const json_t *event, int64_t now_ns)
+static bool take_skip(struct attempt *attempt, const char *name, const json_t *event,
+                      int64_t now_ns)
 {
     const char *why = json_string_value(json_object_get(event, "why"));
     struct attempt_stage *stage = find_stage(attempt, name);
@@ -362,8 +366,8 @@ static void describe_death(enum attempt_death death, int code, const char *stage
     const char *signal_name = sigdescr_np(code);
     switch (death) {
     case DEATH_EXIT:
-        snprintf(out, 256, _("ended by itself in stage %s (exit status %d), before it was done"), stage,
-                 code);
+        snprintf(out, 256, _("ended by itself in stage %s (exit status %d), before it was done"),
+                 stage, code);
         break;
     case DEATH_SIGNAL:
         snprintf(out, 256, _("crashed in stage %s: %s (signal %d)"), stage,
@@ -387,8 +391,8 @@ void attempt_child_over(struct attempt *attempt, enum attempt_death death, int c
     if (attempt->ended)
         return;
     static const enum verdict verdicts[] = {
-        [DEATH_EXIT] = VERDICT_STOPPED_EARLY,    [DEATH_SIGNAL] = VERDICT_CRASHED,
-        [DEATH_DEADLINE] = VERDICT_TIMED_OUT,    [DEATH_STOPPED] = VERDICT_STOPPED_EARLY,
+        [DEATH_EXIT] = VERDICT_STOPPED_EARLY,  [DEATH_SIGNAL] = VERDICT_CRASHED,
+        [DEATH_DEADLINE] = VERDICT_TIMED_OUT,  [DEATH_STOPPED] = VERDICT_STOPPED_EARLY,
         [DEATH_FLOOD] = VERDICT_STOPPED_EARLY,
     };
     const struct attempt_stage *running = attempt_running(attempt);

@@ -53,9 +53,11 @@ json_t *attempt_load_record(const char *text, size_t len)
 void attempt_speedup(const json_t *record, char out[16])
 {
     const json_t *timing = json_object_get(record, "timing");
-    double median = json_number_value(json_object_get(json_object_get(timing, "speedup"), "median"));
+    double median =
+        json_number_value(json_object_get(json_object_get(timing, "speedup"), "median"));
     out[0] = '\0';
-    if (isfinite(median) && median > 0 && median < 1e6 && strcmp(text_at(timing, "verdict"), "too-noisy"))
+    if (isfinite(median) && median > 0 && median < 1e6 &&
+        strcmp(text_at(timing, "verdict"), "too-noisy"))
         snprintf(out, 16, "%.2fx", median);
 }
 
@@ -64,8 +66,8 @@ void attempt_commit_subject(const json_t *record, struct buf *out)
     char speedup[16];
     attempt_speedup(record, speedup);
     buf_printf(out, "%s #%d: %s%s%s", text_at(record, "lab"),
-               (int)json_integer_value(json_object_get(record, "attempt")), text_at(record, "verdict"),
-               *speedup ? ", " : "", speedup);
+               (int)json_integer_value(json_object_get(record, "attempt")),
+               text_at(record, "verdict"), *speedup ? ", " : "", speedup);
 }
 
 /* One cleaned line; nothing from outside may start a new line of the message. */
@@ -120,7 +122,8 @@ static void body_cases(const json_t *record, struct buf *out)
     const json_t *cases = json_object_get(record, "cases");
     for (size_t i = 0; i < json_array_size(cases) && i < 16; i++) {
         const json_t *one = json_array_get(cases, i);
-        buf_printf(out, "Case: n = %lld, ", (long long)json_integer_value(json_object_get(one, "n")));
+        buf_printf(out, "Case: n = %lld, ",
+                   (long long)json_integer_value(json_object_get(one, "n")));
         add_clean(out, text_at(one, "verdict"));
         buf_add_char(out, '\n');
     }
@@ -129,7 +132,8 @@ static void body_cases(const json_t *record, struct buf *out)
         const json_t *one = json_array_get(hazards, i);
         buf_add_str(out, "Hazard: ");
         add_clean(out, text_at(one, "kind"));
-        buf_printf(out, ", lines %d and %d\n", (int)json_integer_value(json_object_get(one, "line")),
+        buf_printf(out, ", lines %d and %d\n",
+                   (int)json_integer_value(json_object_get(one, "line")),
                    (int)json_integer_value(json_object_get(one, "other_line")));
     }
 }

@@ -18,12 +18,11 @@
 
 /* Bytes are stored and checked out exactly, whatever core.autocrlf, filters and encodings say. This
  * file wins over every other source of attributes, and is never committed. */
-static const char attributes[] =
-    "# Written by Stride: its files are kept byte for byte.\n"
-    "kernel.cu -text -filter -ident -working-tree-encoding\n"
-    "kernel.ptx -text -filter -ident -working-tree-encoding\n"
-    "kernel.sass -text -filter -ident -working-tree-encoding\n"
-    "record.json -text -filter -ident -working-tree-encoding\n";
+static const char attributes[] = "# Written by Stride: its files are kept byte for byte.\n"
+                                 "kernel.cu -text -filter -ident -working-tree-encoding\n"
+                                 "kernel.ptx -text -filter -ident -working-tree-encoding\n"
+                                 "kernel.sass -text -filter -ident -working-tree-encoding\n"
+                                 "record.json -text -filter -ident -working-tree-encoding\n";
 
 void history_tell(struct err *notice, const char *format, ...)
 {
@@ -105,9 +104,10 @@ static bool explain_owner(const struct history *history, uid_t uid, struct err *
     snprintf(owner, sizeof owner, "%s", user_name(uid, number[0]));
     struct buf path = {0};
     add_quoted(&path, history->work);
-    err_set(err, _("%s belongs to the user %s and you are %s, so git's safety rule forbids to use it (a "
-                   "safe.directory of * is not enough here). If you trust it, run: git config --global "
-                   "--add safe.directory %s"),
+    err_set(err,
+            _("%s belongs to the user %s and you are %s, so git's safety rule forbids to use it (a "
+              "safe.directory of * is not enough here). If you trust it, run: git config --global "
+              "--add safe.directory %s"),
             history->work, owner, user_name(geteuid(), number[1]), buf_str(&path));
     buf_free(&path);
     return false;
@@ -148,20 +148,25 @@ static bool create(struct history *history, struct err *err)
                                        : history_explain(err, _("cannot create the history"));
 }
 
-/* Everything that git can be told to do with a folder and that a history of attempts can't live in. */
+/* Everything that git can be told to do with a folder and that a history of attempts can't live in.
+ */
 static bool is_usable(struct history *history, struct err *err)
 {
     git_repository *repo = history->repo;
     const char *workdir = git_repository_workdir(repo);
     if (git_repository_is_bare(repo))
-        return err_set(err, _("%s is a bare repository (core.bare=true): run `git config core.bare false` "
-                              "there"), history->git_dir);
+        return err_set(
+            err,
+            _("%s is a bare repository (core.bare=true): run `git config core.bare false` "
+              "there"),
+            history->git_dir);
     char *real = workdir ? realpath(workdir, NULL) : NULL;
     bool same = real && strcmp(real, history->work) == 0;
     free(real);
     if (!same)
-        return err_set(err, _("%s says that its files are elsewhere (core.worktree): remove that setting"),
-                       history->git_dir);
+        return err_set(
+            err, _("%s says that its files are elsewhere (core.worktree): remove that setting"),
+            history->git_dir);
     return true;
 }
 
@@ -173,8 +178,11 @@ static bool explain_open(struct history *history, int code, struct err *err)
     if ((code == GIT_EOWNER || code == GIT_ENOTFOUND) && is_foreign(history, &owner))
         return explain_owner(history, owner, err);
     if (last && last->message && strstr(last->message, "extension"))
-        return err_set(err, _("the repository %s uses a git extension that Stride's library does not know "
-                              "(%s)"), history->git_dir, last->message);
+        return err_set(
+            err,
+            _("the repository %s uses a git extension that Stride's library does not know "
+              "(%s)"),
+            history->git_dir, last->message);
     return history_explain(err, _("cannot open the history"));
 }
 
@@ -208,14 +216,17 @@ bool history_open_repository(struct history *history, struct err *notice, struct
         if (!create(history, err))
             return false;
     } else if (!S_ISDIR(info.st_mode)) {
-        return err_set(err, _("%s is a link to a repository elsewhere (a worktree or submodule), and "
-                              "attempts are only recorded in a repository of their own: move it away"),
+        return err_set(err,
+                       _("%s is a link to a repository elsewhere (a worktree or submodule), and "
+                         "attempts are only recorded in a repository of their own: move it away"),
                        history->git_dir);
     } else {
-        int code = git_repository_open_ext(&history->repo, history->work, GIT_REPOSITORY_OPEN_NO_SEARCH,
-                                           NULL);
-        if (code == GIT_ENOTFOUND && access(history->git_dir, R_OK | X_OK) == 0 && !is_complete(history))
-            return history_begin_fresh(history, _("its HEAD or its folders are missing"), notice, err);
+        int code = git_repository_open_ext(&history->repo, history->work,
+                                           GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
+        if (code == GIT_ENOTFOUND && access(history->git_dir, R_OK | X_OK) == 0 &&
+            !is_complete(history))
+            return history_begin_fresh(history, _("its HEAD or its folders are missing"), notice,
+                                       err);
         if (code != 0)
             return explain_open(history, code, err);
         if (!is_usable(history, err))
@@ -227,7 +238,8 @@ bool history_open_repository(struct history *history, struct err *notice, struct
     return true;
 }
 
-bool history_begin_fresh(struct history *history, const char *why, struct err *notice, struct err *err)
+bool history_begin_fresh(struct history *history, const char *why, struct err *notice,
+                         struct err *err)
 {
     char stamp[32];
     time_t now = time(NULL);
@@ -245,8 +257,10 @@ bool history_begin_fresh(struct history *history, const char *why, struct err *n
         ok = err_set(err, _("the history %s is damaged (%s) and can't be moved aside: %s"),
                      history->git_dir, why, strerror(errno));
     else
-        history_tell(notice, _("the history was damaged (%s). It is kept as %s, and a new one begins; "
-                               "your kernels are untouched."), why, aside);
+        history_tell(notice,
+                     _("the history was damaged (%s). It is kept as %s, and a new one begins; "
+                       "your kernels are untouched."),
+                     why, aside);
     free(aside);
     if (ok && (ok = create(history, err)))
         write_attributes(history);
@@ -262,7 +276,8 @@ char *history_loose_path(const struct history *history, const git_oid *id)
 
 bool history_is_damaged(const struct history *history, const git_oid *id, struct err *err)
 {
-    char *path = history_loose_path(history, id), *packs = path_join(history->git_dir, "objects/pack");
+    char *path = history_loose_path(history, id),
+         *packs = path_join(history->git_dir, "objects/pack");
     bool damaged = true;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
@@ -294,8 +309,8 @@ static char *identity_part(git_config *config, const char *variable, const char 
     return value && *value ? mem_strdup(value) : config_text(config, setting);
 }
 
-bool history_signature(struct history *history, git_signature **out, int64_t time_s, struct err *notice,
-                       struct err *err)
+bool history_signature(struct history *history, git_signature **out, int64_t time_s,
+                       struct err *notice, struct err *err)
 {
     git_config *config = NULL;
     if (git_repository_config_snapshot(&config, history->repo) != 0)
@@ -310,9 +325,10 @@ bool history_signature(struct history *history, git_signature **out, int64_t tim
     if (code != 0) {
         code = git_signature_now(&now, "Stride student", "student@localhost");
         if (code == 0 && history_first_time(history, "identity"))
-            history_tell(notice, _("git knows no name for you, so attempts are signed \"Stride student\". "
-                                   "To change that: git config --global user.name \"Your Name\" and git "
-                                   "config --global user.email you@example.org"));
+            history_tell(notice,
+                         _("git knows no name for you, so attempts are signed \"Stride student\". "
+                           "To change that: git config --global user.name \"Your Name\" and git "
+                           "config --global user.email you@example.org"));
     }
     free(name);
     free(email);
@@ -341,8 +357,8 @@ bool history_open(struct history **out, const char *work, struct err *notice, st
         err_set(err, _("cannot use the work folder %s: %s"), work, strerror(errno));
     } else {
         history->git_dir = path_join(history->work, ".git");
-        history->parked = mem_printf("%.*s/parked", (int)(strrchr(history->work, '/') - history->work),
-                                     history->work);
+        history->parked = mem_printf(
+            "%.*s/parked", (int)(strrchr(history->work, '/') - history->work), history->work);
         ok = history_open_repository(history, notice, err);
     }
     if (!ok) {

@@ -1,5 +1,5 @@
-/* Attempts, restores and resets, as changes of one lab's folder; and what becomes of an attempt that
- * can't be recorded now. */
+/* Attempts, restores and resets, as changes of one lab's folder; and what becomes of an attempt
+ * that can't be recorded now. */
 #include "history_core.h"
 
 #include "harness/base/file.h"
@@ -17,8 +17,8 @@ static char *lab_path(const struct history *history, const char *lab, enum histo
 }
 
 /* Makes the lab's folder on disk what the change says, but for files it keeps. */
-static bool write_files(const struct history *history, const struct history_change *change, int first,
-                        struct err *err)
+static bool write_files(const struct history *history, const struct history_change *change,
+                        int first, struct err *err)
 {
     char *folder = path_join(history->work, change->lab);
     bool ok = file_make_dirs(folder, err);
@@ -87,17 +87,18 @@ static bool park(struct history *history, const struct history_attempt *attempt,
 {
     struct err why = err ? *err : (struct err){0}, trouble = {0};
     if (history_park(history->parked, attempt, &trouble))
-        return err_set(err, busy ? _("attempt kept aside, to be recorded soon: %s")
-                                 : _("attempt not recorded, kept aside in %2$s: %1$s"),
+        return err_set(err,
+                       busy ? _("attempt kept aside, to be recorded soon: %s")
+                            : _("attempt not recorded, kept aside in %2$s: %1$s"),
                        why.text, history->parked);
     return err_set(err, _("attempt not saved: %s"), why.text);
 }
 
-bool history_commit_attempt(struct history *history, const struct history_attempt *attempt, char id[41],
-                            struct err *notice, struct err *err)
+bool history_commit_attempt(struct history *history, const struct history_attempt *attempt,
+                            char id[41], struct err *notice, struct err *err)
 {
-    struct history_change change = {.lab = attempt->lab, .subject = attempt->subject,
-                                    .body = attempt->body};
+    struct history_change change = {
+        .lab = attempt->lab, .subject = attempt->subject, .body = attempt->body};
     const struct buf *files[HISTORY_FILES] = {attempt->kernel, attempt->record, attempt->ptx,
                                               attempt->sass};
     for (int i = 0; i < HISTORY_FILES; i++)
@@ -117,8 +118,8 @@ bool history_commit_attempt(struct history *history, const struct history_attemp
 static bool head_has(struct history *history, const char *lab, const struct buf *bytes)
 {
     struct buf head = {0};
-    bool same = history_read(history, lab, "HEAD", HISTORY_KERNEL, &head, NULL) && head.len == bytes->len &&
-                memcmp(buf_str(&head), buf_str(bytes), head.len) == 0;
+    bool same = history_read(history, lab, "HEAD", HISTORY_KERNEL, &head, NULL) &&
+                head.len == bytes->len && memcmp(buf_str(&head), buf_str(bytes), head.len) == 0;
     buf_free(&head);
     return same;
 }
@@ -135,7 +136,8 @@ static bool commit_kernel_only(struct history *history, const char *lab, const s
 }
 
 /* Commits the text on disk when no commit at HEAD holds it. */
-static bool save_disk_text(struct history *history, const char *lab, const char *subject, struct err *err)
+static bool save_disk_text(struct history *history, const char *lab, const char *subject,
+                           struct err *err)
 {
     struct buf disk = {0};
     char *path = lab_path(history, lab, HISTORY_KERNEL);

@@ -1,7 +1,8 @@
-/* How an attempt becomes a commit. Blobs and trees are written from bytes, never from the work folder
- * through git's filters; the order is objects, branch, index, so that whatever breaks in between leaves
- * a repository that git can read. Objects are not synced to disk one by one: seven fsyncs cost more
- * than the 20 ms an attempt may take, and what a power cut damages is found and healed or set aside. */
+/* How an attempt becomes a commit. Blobs and trees are written from bytes, never from the work
+ * folder through git's filters; the order is objects, branch, index, so that whatever breaks in
+ * between leaves a repository that git can read. Objects are not synced to disk one by one: seven
+ * fsyncs cost more than the 20 ms an attempt may take, and what a power cut damages is found and
+ * healed or set aside. */
 #include "history_core.h"
 
 #include "harness/base/file.h"
@@ -30,8 +31,8 @@ static void head_free(struct head *head)
     *head = (struct head){0};
 }
 
-/* Moves a damaged loose object out of the way, so that the same bytes can be written again: the object
- * database takes an existing file for a good one. */
+/* Moves a damaged loose object out of the way, so that the same bytes can be written again: the
+ * object database takes an existing file for a good one. */
 static void drop_loose(const struct history *history, const git_oid *id)
 {
     char *path = history_loose_path(history, id);
@@ -50,7 +51,8 @@ static bool is_whole(git_odb *odb, const git_oid *id)
 static bool put_blob(struct history *history, git_odb *odb, git_oid *id, const struct buf *bytes,
                      struct err *err)
 {
-    if (git_odb_hash(id, buf_str(bytes), bytes->len, GIT_OBJECT_BLOB) == 0 && git_odb_exists(odb, id)) {
+    if (git_odb_hash(id, buf_str(bytes), bytes->len, GIT_OBJECT_BLOB) == 0 &&
+        git_odb_exists(odb, id)) {
         if (is_whole(odb, id))
             return true;
         drop_loose(history, id);
@@ -77,16 +79,17 @@ static bool heal_tree(struct history *history, const git_oid *id, git_tree **out
     git_index *index = NULL;
     git_oid again;
     drop_loose(history, id);
-    bool ok = git_repository_index(&index, history->repo) == 0 && git_index_read(index, true) == 0 &&
-              git_index_write_tree(&again, index) == 0 && git_oid_equal(&again, id) &&
-              git_tree_lookup(out, history->repo, id) == 0;
+    bool ok = git_repository_index(&index, history->repo) == 0 &&
+              git_index_read(index, true) == 0 && git_index_write_tree(&again, index) == 0 &&
+              git_oid_equal(&again, id) && git_tree_lookup(out, history->repo, id) == 0;
     git_index_free(index);
     return ok;
 }
 
-/* False with *damaged when an object of HEAD can't be read; false without when it is something else. */
-static bool head_read_commit(struct history *history, struct head *head, const git_oid *id, bool *damaged,
-                             struct err *notice, struct err *err)
+/* False with *damaged when an object of HEAD can't be read; false without when it is something
+ * else. */
+static bool head_read_commit(struct history *history, struct head *head, const git_oid *id,
+                             bool *damaged, struct err *notice, struct err *err)
 {
     char hex[GIT_OID_HEXSZ + 1];
     git_oid_tostr(hex, sizeof hex, id);
@@ -165,7 +168,8 @@ static bool build_lab_tree(struct history *history, git_odb *odb, const git_tree
             continue;
         }
         ok = put_blob(history, odb, &id, bytes, err);
-        git_filemode_t mode = i == HISTORY_KERNEL ? kernel_mode(history, change->lab) : GIT_FILEMODE_BLOB;
+        git_filemode_t mode =
+            i == HISTORY_KERNEL ? kernel_mode(history, change->lab) : GIT_FILEMODE_BLOB;
         if (ok && git_treebuilder_insert(NULL, builder, name, &id, mode) != 0)
             ok = history_explain(err, _("cannot store the attempt"));
     }
@@ -206,8 +210,8 @@ static void fill_stat(git_index_entry *entry, const struct stat *info)
     entry->file_size = (uint32_t)info->st_size;
 }
 
-/* The entry carries the file's times only when the file holds these very bytes; otherwise git has to
- * look, and finds it modified. */
+/* The entry carries the file's times only when the file holds these very bytes; otherwise git has
+ * to look, and finds it modified. */
 static bool stage_file(struct history *history, git_index *index, const char *lab, int file,
                        const struct buf *bytes)
 {
@@ -230,7 +234,8 @@ static bool stage_file(struct history *history, git_index *index, const char *la
     return ok;
 }
 
-static bool update_index(struct history *history, const struct history_change *change, struct err *err)
+static bool update_index(struct history *history, const struct history_change *change,
+                         struct err *err)
 {
     git_index *index = NULL;
     bool ok = git_repository_index(&index, history->repo) == 0;
@@ -271,8 +276,8 @@ static int move_head(struct history *history, const struct head *head, const git
     git_reference *moved = NULL;
     const git_oid *old = head->commit ? git_commit_id(head->commit) : NULL;
     char *log = mem_printf("stride: %s", subject);
-    int code = git_reference_create_matching(&moved, history->repo, head->branch ? head->branch : "HEAD",
-                                             id, old != NULL, old, log);
+    int code = git_reference_create_matching(
+        &moved, history->repo, head->branch ? head->branch : "HEAD", id, old != NULL, old, log);
     git_reference_free(moved);
     free(log);
     return code;
@@ -289,8 +294,11 @@ static bool name_detached(struct history *history, const git_oid *id, const char
     int code = git_reference_create(&made, history->repo, name, id, true, subject);
     git_reference_free(made);
     if (code == 0)
-        history_tell(notice, _("no branch is checked out (detached HEAD), so this commit is also kept as %s; "
-                               "`git checkout -` leads back to your branch."), name);
+        history_tell(
+            notice,
+            _("no branch is checked out (detached HEAD), so this commit is also kept as %s; "
+              "`git checkout -` leads back to your branch."),
+            name);
     free(name);
     return code == 0 || history_explain(err, _("cannot name the attempt"));
 }
@@ -301,8 +309,9 @@ static bool create_commit(struct history *history, const struct head *head, cons
 {
     git_signature *author = NULL, *committer = NULL;
     git_tree *tree = NULL;
-    char *message = mem_printf("%s\n%s%s", change->subject, change->body && *change->body ? "\n" : "",
-                               change->body ? change->body : "");
+    char *message =
+        mem_printf("%s\n%s%s", change->subject, change->body && *change->body ? "\n" : "",
+                   change->body ? change->body : "");
     const git_commit *parents[1] = {head->commit};
     bool ok = history_signature(history, &committer, 0, notice, err) &&
               history_signature(history, &author, change->author_time_s, notice, err);

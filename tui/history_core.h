@@ -1,7 +1,7 @@
 /* What the parts of the history share. Private to tui/history*.c.
  *
- * history.c opens, history_commit.c writes, history_read.c looks, history_lock.c and history_park.c are
- * about files beside the objects and know no libgit2.
+ * history.c opens, history_commit.c writes, history_read.c looks, history_lock.c and history_park.c
+ * are about files beside the objects and know no libgit2.
  *
  * Nothing else includes this. */
 #ifndef STRIDE_TUI_HISTORY_CORE_H
@@ -27,8 +27,8 @@ struct history {
 /* "kernel.cu" and so on. */
 const char *history_file_name(enum history_file file);
 
-/* What one commit changes: the four files of a lab's folder. A file with `keep` stays as HEAD has it;
- * otherwise bytes == NULL means that it is gone. */
+/* What one commit changes: the four files of a lab's folder. A file with `keep` stays as HEAD has
+ * it; otherwise bytes == NULL means that it is gone. */
 struct history_change {
     const char *lab, *subject, *body;
     struct {
@@ -47,13 +47,15 @@ bool history_apply(struct history *history, const struct history_change *change,
 bool history_open_repository(struct history *history, struct err *notice, struct err *err);
 
 /* Renames .git to a name beside work and begins an empty history. */
-bool history_begin_fresh(struct history *history, const char *why, struct err *notice, struct err *err);
+bool history_begin_fresh(struct history *history, const char *why, struct err *notice,
+                         struct err *err);
 
 /* The student's identity, or a neutral one. Free with git_signature_free. */
 bool history_signature(struct history *history, struct git_signature **out, int64_t time_s,
                        struct err *notice, struct err *err);
 
-/* Whether an object that could not be read is damaged or gone, as opposed to not readable for us. */
+/* Whether an object that could not be read is damaged or gone, as opposed to not readable for us.
+ */
 bool history_is_damaged(const struct history *history, const struct git_oid *id, struct err *err);
 
 /* "objects/ab/cdef.." of a loose object, absolute; free() it. */
@@ -63,15 +65,16 @@ char *history_loose_path(const struct history *history, const struct git_oid *id
 bool history_explain(struct err *err, const char *doing);
 
 /* Adds a sentence to a notice (which may be NULL). */
-void history_tell(struct err *notice, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void history_tell(struct err *notice, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Tells once per repository: true the first time for that mark. */
 bool history_first_time(const struct history *history, const char *mark);
 
 /* ---- locks */
 
-/* Looks for lock files that git takes for a commit on `branch` (a full ref name, NULL when detached).
- * Stale ones are removed and told; false with err when one is in use. */
+/* Looks for lock files that git takes for a commit on `branch` (a full ref name, NULL when
+ * detached). Stale ones are removed and told; false with err when one is in use. */
 bool history_clear_locks(const char *git_dir, const char *work, const char *branch,
                          struct err *notice, struct err *err);
 

@@ -1,6 +1,7 @@
-/* Lock files that a crash left behind. The rule: a lock is stale when it is older than ten minutes, no
- * process has it open, and no git process works in the folder (git closes index.lock while it waits
- * for the editor, so an open descriptor is not enough to go by). Anything else is somebody's. */
+/* Lock files that a crash left behind. The rule: a lock is stale when it is older than ten minutes,
+ * no process has it open, and no git process works in the folder (git closes index.lock while it
+ * waits for the editor, so an open descriptor is not enough to go by). Anything else is somebody's.
+ */
 #include "history_core.h"
 
 #include "harness/base/file.h"
@@ -52,7 +53,8 @@ static bool is_git_in(const char *process, const char *work)
     snprintf(path, sizeof path, "/proc/%.20s/cwd", process);
     ssize_t len = readlink(path, target, sizeof target - 1);
     size_t have = strlen(work);
-    return len > 0 && strncmp(target, work, have) == 0 && (target[have] == '\0' || target[have] == '/');
+    return len > 0 && strncmp(target, work, have) == 0 &&
+           (target[have] == '\0' || target[have] == '/');
 }
 
 static bool is_in_use(const char *path, const char *work)
@@ -74,8 +76,10 @@ static bool clear_lock(const char *path, const char *work, struct err *notice, s
         return true;
     int64_t age_s = (int64_t)time(NULL) - info.st_mtim.tv_sec;
     if (age_s < STALE_SECONDS || is_in_use(path, work))
-        return err_set(err, _("another git command seems to be at work: %s exists. If none is, remove "
-                              "that file"), path);
+        return err_set(err,
+                       _("another git command seems to be at work: %s exists. If none is, remove "
+                         "that file"),
+                       path);
     if (unlink(path) != 0 && errno != ENOENT)
         return err_set(err, _("%s was left behind by a crash and can't be removed: %s"), path,
                        strerror(errno));

@@ -37,7 +37,8 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-static bool write_in(const char *folder, const char *name, const char *bytes, size_t len, struct err *err)
+static bool write_in(const char *folder, const char *name, const char *bytes, size_t len,
+                     struct err *err)
 {
     char *path = path_join(folder, name);
     bool ok = file_write(path, bytes, len, true, err);
@@ -50,11 +51,11 @@ bool history_park(const char *parked, const struct history_attempt *attempt, str
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     char *temp = mem_printf("%s/.new-%ld", parked, (long)getpid());
-    char *final = mem_printf("%s/%012lld%09ld-%s", parked, (long long)now.tv_sec, now.tv_nsec,
-                             attempt->lab);
-    json_t *meta = json_pack("{s:s, s:s, s:s, s:I}", "lab", attempt->lab, "subject", attempt->subject,
-                             "body", attempt->body ? attempt->body : "", "time",
-                             (json_int_t)now.tv_sec);
+    char *final =
+        mem_printf("%s/%012lld%09ld-%s", parked, (long long)now.tv_sec, now.tv_nsec, attempt->lab);
+    json_t *meta =
+        json_pack("{s:s, s:s, s:s, s:I}", "lab", attempt->lab, "subject", attempt->subject, "body",
+                  attempt->body ? attempt->body : "", "time", (json_int_t)now.tv_sec);
     char *text = meta ? json_dumps(meta, JSON_INDENT(2)) : NULL;
     const struct buf *files[HISTORY_FILES] = {attempt->kernel, attempt->record, attempt->ptx,
                                               attempt->sass};

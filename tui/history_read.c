@@ -1,5 +1,6 @@
-/* Looking at the history: a walk of our own over commits, newest first, that stops gracefully where an
- * object is damaged or a clone was shallow, and that reads no more of a long history than is asked. */
+/* Looking at the history: a walk of our own over commits, newest first, that stops gracefully where
+ * an object is damaged or a clone was shallow, and that reads no more of a long history than is
+ * asked. */
 #include "history_core.h"
 
 #include "harness/base/clean.h"
@@ -65,8 +66,8 @@ static void walk_push(struct walk *walk, const git_oid *id)
         char hex[GIT_OID_HEXSZ + 1];
         git_oid_tostr(hex, sizeof hex, id);
         if (!*walk->damage.text)
-            err_set(&walk->damage, _("the history is damaged at commit %.10s: what is older is not shown"),
-                    hex);
+            err_set(&walk->damage,
+                    _("the history is damaged at commit %.10s: what is older is not shown"), hex);
         return;
     }
     if (walk->count == walk->capacity) {
@@ -183,7 +184,8 @@ int history_subject_number(const char *subject, const char *lab)
 {
     size_t len = strlen(lab);
     int number = 0, used = 0;
-    if (strncmp(subject, lab, len) == 0 && sscanf(subject + len, " #%9d:%n", &number, &used) == 1 && used)
+    if (strncmp(subject, lab, len) == 0 && sscanf(subject + len, " #%9d:%n", &number, &used) == 1 &&
+        used)
         return number > 0 ? number : 0;
     return 0;
 }
@@ -199,9 +201,8 @@ static bool is_attempt_of_any(const char *subject)
 static const git_oid *lab_id_in(git_tree **tree, const git_commit *commit, const char *lab)
 {
     *tree = NULL;
-    const git_tree_entry *entry = commit && git_commit_tree(tree, commit) == 0
-                                      ? git_tree_entry_byname(*tree, lab)
-                                      : NULL;
+    const git_tree_entry *entry =
+        commit && git_commit_tree(tree, commit) == 0 ? git_tree_entry_byname(*tree, lab) : NULL;
     return entry ? git_tree_entry_id(entry) : NULL;
 }
 
@@ -211,7 +212,8 @@ static bool touches(const git_commit *commit, const char *lab)
     git_tree *tree, *parent_tree;
     if (git_commit_parentcount(commit) && git_commit_parent(&parent, commit, 0) != 0)
         parent = NULL;
-    const git_oid *now = lab_id_in(&tree, commit, lab), *before = lab_id_in(&parent_tree, parent, lab);
+    const git_oid *now = lab_id_in(&tree, commit, lab),
+                  *before = lab_id_in(&parent_tree, parent, lab);
     bool changed = now && (!before || !git_oid_equal(now, before));
     git_tree_free(tree);
     git_tree_free(parent_tree);
@@ -310,7 +312,8 @@ bool history_next_attempt(struct history *history, const char *lab, int *number,
     struct walk walk;
     int highest = 0, found = 0;
     bool ok = walk_begin(&walk, history, err);
-    for (git_commit *commit; ok && found < 20 && (commit = walk_next(&walk)); git_commit_free(commit)) {
+    for (git_commit *commit; ok && found < 20 && (commit = walk_next(&walk));
+         git_commit_free(commit)) {
         const char *subject = git_commit_summary(commit);
         int one = subject ? history_subject_number(subject, lab) : 0;
         found += one > 0;
@@ -340,8 +343,8 @@ static bool is_hex(const char *text)
     return len >= 4 && len <= GIT_OID_HEXSZ && text[len] == '\0';
 }
 
-bool history_find(struct history *history, const char *lab, const char *name, struct history_entry *out,
-                  struct err *err)
+bool history_find(struct history *history, const char *lab, const char *name,
+                  struct history_entry *out, struct err *err)
 {
     struct walk walk;
     const char *digits = *name == '#' ? name + 1 : name;
@@ -352,20 +355,24 @@ bool history_find(struct history *history, const char *lab, const char *name, st
     bool by_id = !nth && is_hex(name);
     bool found = false;
     if (!by_number && !nth && !by_id)
-        return err_set(err, _("%s names no attempt: give a number (4 or #4), \"last\", \"previous\" or the "
-                              "beginning of a commit's id"), name);
+        return err_set(
+            err,
+            _("%s names no attempt: give a number (4 or #4), \"last\", \"previous\" or the "
+              "beginning of a commit's id"),
+            name);
     bool ok = walk_begin(&walk, history, err);
     for (git_commit *commit; ok && !found && (commit = walk_next(&walk)); git_commit_free(commit)) {
         if (!concerns(commit, lab))
             continue;
         fill_entry(out, commit, lab);
         bool attempt = out->attempt && strcmp(out->verdict, "restored") != 0;
-        found = (by_number && attempt && out->attempt == number) || (nth && attempt && --nth == 0) ||
+        found = (by_number && attempt && out->attempt == number) ||
+                (nth && attempt && --nth == 0) ||
                 (by_id && strncmp(out->id, name, strlen(name)) == 0);
     }
     if (ok && !found)
-        err_set(err, *walk.damage.text ? _("%s has no attempt %s (%s)") : _("%s has no attempt %s"), lab,
-                name, walk.damage.text);
+        err_set(err, *walk.damage.text ? _("%s has no attempt %s (%s)") : _("%s has no attempt %s"),
+                lab, name, walk.damage.text);
     walk_end(&walk);
     return found;
 }
@@ -432,11 +439,12 @@ bool history_diff(struct history *history, const char *lab, const char *a, const
                                 .flags = GIT_DIFF_FORCE_TEXT,
                                 .ignore_submodules = GIT_SUBMODULE_IGNORE_UNSPECIFIED,
                                 .context_lines = 3};
-    if (ok && (git_patch_from_buffers(&patch, buf_str(&left), left.len, path, buf_str(&right), right.len,
-                                      path, &options) != 0 ||
+    if (ok && (git_patch_from_buffers(&patch, buf_str(&left), left.len, path, buf_str(&right),
+                                      right.len, path, &options) != 0 ||
                git_patch_to_buf(&text, patch) != 0))
         ok = history_explain(err, _("cannot compare"));
-    if (ok && text.size && !(left.len == right.len && memcmp(buf_str(&left), buf_str(&right), left.len) == 0))
+    if (ok && text.size &&
+        !(left.len == right.len && memcmp(buf_str(&left), buf_str(&right), left.len) == 0))
         buf_add(out, text.ptr, text.size);
     git_buf_dispose(&text);
     git_patch_free(patch);

@@ -1,7 +1,7 @@
-/* How to read: job_start makes the child; job_pump is called whenever something may have happened and
- * moves the state along RUNNING → KILLED → OVER. An exited child is first looked at without reaping it
- * (WNOWAIT): as long as it is a zombie nobody else can get its process group's number, so that killing
- * the group can't hit a stranger. */
+/* How to read: job_start makes the child; job_pump is called whenever something may have happened
+ * and moves the state along RUNNING → KILLED → OVER. An exited child is first looked at without
+ * reaping it (WNOWAIT): as long as it is a zombie nobody else can get its process group's number,
+ * so that killing the group can't hit a stranger. */
 #include "job.h"
 
 #include "harness/base/msg.h"
@@ -25,13 +25,15 @@ enum {
     TEXT_CAP = 1 << 20,
     LINE_CAP = 4 << 20,
     RECORDS_CAP = 64 << 20,
-    PUMP_BYTES = 1 << 20, /* at most read from one pipe per pump, so that a flood can't freeze the caller */
+    PUMP_BYTES =
+        1 << 20, /* at most read from one pipe per pump, so that a flood can't freeze the caller */
 };
 
-#define MS_NS           INT64_C(1000000)
-#define PIPE_GRACE_NS   (300 * MS_NS)  /* from the child's exit until pipes that others hold are given up */
-#define KILL_GRACE_NS   (300 * MS_NS)  /* from the kill until pipes are given up */
-#define REAP_GRACE_NS   (3000 * MS_NS) /* from the kill until a child that can't die is given up */
+#define MS_NS INT64_C(1000000)
+#define PIPE_GRACE_NS                                                                              \
+    (300 * MS_NS) /* from the child's exit until pipes that others hold are given up */
+#define KILL_GRACE_NS (300 * MS_NS)  /* from the kill until pipes are given up */
+#define REAP_GRACE_NS (3000 * MS_NS) /* from the kill until a child that can't die is given up */
 
 int64_t job_clock_ns(void)
 {
@@ -112,10 +114,12 @@ fail:;
 
 static bool open_pipes(int in[2], int records[2], int text[2], int failure[2], struct err *err)
 {
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0 || pipe2(records, O_CLOEXEC) != 0 ||
-        pipe2(text, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0 ||
+        pipe2(records, O_CLOEXEC) != 0 || pipe2(text, O_CLOEXEC) != 0 ||
+        pipe2(failure, O_CLOEXEC) != 0)
         return err_set(err, _("cannot make a pipe for a child process: %s"), strerror(errno));
-    int *all[] = {&in[0], &in[1], &records[0], &records[1], &text[0], &text[1], &failure[0], &failure[1]};
+    int *all[] = {&in[0],   &in[1],   &records[0], &records[1],
+                  &text[0], &text[1], &failure[0], &failure[1]};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         lift(all[i]);
         if (*all[i] < 0)
@@ -183,7 +187,8 @@ bool job_send(struct job *job, const char *line, struct err *err)
     bool ok = job->in >= 0;
     if (!ok)
         err_set(err, _("the child process takes no job any more"));
-    /* One send: a job line is far smaller than a socket's buffer, so a partial one means trouble. */
+    /* One send: a job line is far smaller than a socket's buffer, so a partial one means trouble.
+     */
     ssize_t put = ok ? send(job->in, bytes.data, bytes.len, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
     if (ok && put != (ssize_t)bytes.len)
         ok = err_set(err, _("cannot hand the job to the child process: %s"),
@@ -232,7 +237,8 @@ static void give_lines(struct job *job, job_line_fn *on_line, void *context)
         start += (size_t)(end - line) + 1;
     }
     if (start) {
-        memmove(job->record_bytes.data, job->record_bytes.data + start, job->record_bytes.len - start);
+        memmove(job->record_bytes.data, job->record_bytes.data + start,
+                job->record_bytes.len - start);
         job->record_bytes.len -= start;
     }
 }
@@ -298,8 +304,8 @@ static bool environ_has(pid_t pid, const char *entry)
     return found;
 }
 
-/* Descendants that left the group, by setsid or otherwise, still carry the token. A few rounds, since
- * they may be forking while we look. */
+/* Descendants that left the group, by setsid or otherwise, still carry the token. A few rounds,
+ * since they may be forking while we look. */
 static void kill_descendants(const struct job *job)
 {
     char entry[64];
@@ -382,7 +388,8 @@ void job_free(struct job *job)
 {
     if (job->state == JOB_RUNNING || job->state == JOB_KILLED) {
         job_kill(job, 0);
-        /* SIGKILL takes effect at once unless the kernel holds the child; then it is left to init. */
+        /* SIGKILL takes effect at once unless the kernel holds the child; then it is left to init.
+         */
         for (int i = 0; i < 50 && !job->reaped; i++) {
             job->reaped = waitpid(job->pid, &job->status, WNOHANG) != 0;
             if (!job->reaped)

@@ -14,15 +14,16 @@
 
 enum { KERNEL_MOST = 1 << 20, LISTING_MOST = 32 << 20 };
 
-#define EXIT_GRACE_NS INT64_C(3000000000) /* from `end` until the child is killed for still being there */
+#define EXIT_GRACE_NS                                                                              \
+    INT64_C(3000000000) /* from `end` until the child is killed for still being there */
 
 bool runner_find_harness(char **out, struct err *err)
 {
     const char *named = getenv("STRIDE_HARNESS");
     if (named && *named) {
         if (access(named, X_OK) != 0 || file_is_dir(named))
-            return err_set(err, _("STRIDE_HARNESS=%s is no program: unset it, or name stride-harness"),
-                           named);
+            return err_set(
+                err, _("STRIDE_HARNESS=%s is no program: unset it, or name stride-harness"), named);
         *out = mem_strdup(named);
         return true;
     }
@@ -41,8 +42,10 @@ bool runner_find_harness(char **out, struct err *err)
             free(place);
         }
     }
-    return err_set(err, _("cannot find stride-harness beside the program %s: install it there, or set "
-                          "STRIDE_HARNESS"), len > 0 ? program : "");
+    return err_set(err,
+                   _("cannot find stride-harness beside the program %s: install it there, or set "
+                     "STRIDE_HARNESS"),
+                   len > 0 ? program : "");
 }
 
 static bool make_folder(struct runner *runner, struct err *err)
@@ -50,7 +53,8 @@ static bool make_folder(struct runner *runner, struct err *err)
     const char *temp = getenv("TMPDIR");
     char *pattern = path_join(temp && *temp == '/' ? temp : "/tmp", "stride-XXXXXX");
     if (!mkdtemp(pattern)) {
-        err_set(err, _("cannot create a temporary folder %s: set TMPDIR to one that can be written"),
+        err_set(err,
+                _("cannot create a temporary folder %s: set TMPDIR to one that can be written"),
                 pattern);
         free(pattern);
         return false;
@@ -81,8 +85,8 @@ bool runner_warm(struct runner *runner, const char *root, const char *lab, struc
     char *harness = NULL;
     if (!runner_find_harness(&harness, err))
         return false;
-    char *argv[] = {harness, "--root", (char *)root, "--lab", (char *)lab,
-                    "--lang", (char *)msg_language(), NULL};
+    char *argv[] = {harness,     "--root", (char *)root,           "--lab",
+                    (char *)lab, "--lang", (char *)msg_language(), NULL};
     bool ok = job_start(&runner->job, argv, NULL, err);
     free(harness);
     if (!ok)
@@ -96,13 +100,14 @@ bool runner_warm(struct runner *runner, const char *root, const char *lab, struc
 static char *job_line(const struct runner *runner, const struct runner_job *job, const char *source)
 {
     json_t *stages = json_array();
-    static const char *const all[] = {"compile", "check", "hazards", "time", "timeline", "disasm", NULL};
+    static const char *const all[] = {"compile",  "check",  "hazards", "time",
+                                      "timeline", "disasm", NULL};
     for (const char *const *name = job->stages ? job->stages : all; *name; name++)
         json_array_append_new(stages, json_string(*name));
     /* Paths that are not UTF-8 can't be said in JSON; the snapshot's path always can. */
-    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "nonce", runner->attempt.nonce, "source",
-                             source, "name", "kernel.cu", "out", runner->folder, "backend",
-                             job->backend ? job->backend : "auto", "stages", stages);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "nonce", runner->attempt.nonce,
+                             "source", source, "name", "kernel.cu", "out", runner->folder,
+                             "backend", job->backend ? job->backend : "auto", "stages", stages);
     if (job->seed)
         json_object_set_new(line, "seed", json_integer(job->seed));
     char *text = json_dumps(line, JSON_COMPACT);
@@ -118,8 +123,8 @@ bool runner_begin(struct runner *runner, const struct runner_job *job, struct er
     if (!file_read(&runner->kernel, job->source, KERNEL_MOST, err) ||
         (!runner->folder && !make_folder(runner, err)))
         return false;
-    /* The harness judges this copy, so that record, commit and listing are about one text even when the
-     * student saves again meanwhile. */
+    /* The harness judges this copy, so that record, commit and listing are about one text even when
+     * the student saves again meanwhile. */
     char *copy = path_join(runner->folder, "kernel.cu");
     bool ok = file_write(copy, buf_str(&runner->kernel), runner->kernel.len, false, err);
     if (ok) {
@@ -150,7 +155,8 @@ int runner_timeout_ms(const struct runner *runner, int64_t now_ns)
         return -1;
     int wait = job_timeout_ms(&runner->job, now_ns);
     if (runner->state == RUNNER_RUNNING && !runner->killed) {
-        int64_t at = runner->ended ? runner->ended_ns + EXIT_GRACE_NS : attempt_deadline_ns(&runner->attempt);
+        int64_t at = runner->ended ? runner->ended_ns + EXIT_GRACE_NS
+                                   : attempt_deadline_ns(&runner->attempt);
         int64_t ms = at == INT64_MAX ? INT_MAX : (at - now_ns) / 1000000 + 1;
         ms = ms < 0 ? 0 : ms;
         if (wait < 0 || ms < wait)
@@ -218,9 +224,10 @@ static void explain_trouble(struct runner *runner)
     else if (job->reaped && WIFSIGNALED(job->status))
         snprintf(how, sizeof how, _("was killed by signal %d"), WTERMSIG(job->status));
     else
-        snprintf(how, sizeof how, _("ended with status %d"), job->reaped ? WEXITSTATUS(job->status) : -1);
-    snprintf(runner->trouble, sizeof runner->trouble, _("stride-harness %s before it began%s%s"), how,
-             *words ? ": " : "", words);
+        snprintf(how, sizeof how, _("ended with status %d"),
+                 job->reaped ? WEXITSTATUS(job->status) : -1);
+    snprintf(runner->trouble, sizeof runner->trouble, _("stride-harness %s before it began%s%s"),
+             how, *words ? ": " : "", words);
 }
 
 static void conclude(struct runner *runner)

@@ -19,8 +19,9 @@ static struct {
     SCREEN *screen;
     bool utf8, repaint, left;
     attr_t attributes[STYLE_COUNT];
-    short pairs[STYLE_COUNT];      /* the style alone */
-    short over_pairs[OVER_COUNT][STYLE_COUNT]; /* the style's foreground on the background of what lies over */
+    short pairs[STYLE_COUNT]; /* the style alone */
+    short over_pairs[OVER_COUNT]
+                    [STYLE_COUNT]; /* the style's foreground on the background of what lies over */
     struct cells ascii;
     struct cells shown; /* what the screen has: only rows that differ are given to curses */
 } term;

@@ -15,7 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a full screen can be shown here; writes nothing. On failure err says which way out there is. */
+/* Whether a full screen can be shown here; writes nothing. On failure err says which way out there
+ * is. */
 bool term_check(struct err *err);
 
 /* Takes over the terminal on standard input and output. On failure nothing has been written to it.

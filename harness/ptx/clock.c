@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In scalar mode nothing is stored in rows; enter_vectors writes down what floors stood for. A row is
- * valid for all lanes of a warp that is not split: it says of the warp's own lanes what each knows of
- * the others, and clock_knows answers for a thread's own accesses before it looks. */
+/* In scalar mode nothing is stored in rows; enter_vectors writes down what floors stood for. A row
+ * is valid for all lanes of a warp that is not split: it says of the warp's own lanes what each
+ * knows of the others, and clock_knows answers for a thread's own accesses before it looks. */
 
 static uint32_t epoch_of(uint32_t key)
 {
@@ -133,8 +133,8 @@ static void lower_floors(struct clock *clock, uint32_t warp)
             if (i != warp * 32 + lane || !state->split)
                 own = own < row[i] ? own : row[i];
     }
-    state->own_floor = own == UINT32_MAX ? state->mine & ~(uint32_t)KEY_WHO
-                                         : (own + 1) << KEY_WHO_BITS;
+    state->own_floor =
+        own == UINT32_MAX ? state->mine & ~(uint32_t)KEY_WHO : (own + 1) << KEY_WHO_BITS;
     least = least == UINT32_MAX ? epoch_of(state->own_floor) - 1 : least;
     uint32_t floor = (least + 1) << KEY_WHO_BITS;
     state->floor = floor < state->own_floor ? floor : state->own_floor;
@@ -223,7 +223,8 @@ void clock_warp_sync(struct clock *clock, uint32_t warp, uint32_t lanes, uint32_
         state->own_floor = state->mine & ~(uint32_t)KEY_WHO;
 }
 
-static void add_row(struct clock *clock, uint32_t warp, unsigned lane, uint32_t own, uint32_t *vector)
+static void add_row(struct clock *clock, uint32_t warp, unsigned lane, uint32_t own,
+                    uint32_t *vector)
 {
     join(vector, row_of(clock, warp, lane), clock->stride);
     uint32_t *entry = &vector[warp * 32 + lane];

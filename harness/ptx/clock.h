@@ -1,12 +1,13 @@
 /* Happens-before inside one block: which earlier access is ordered before the one that runs now.
  *
  * Every shared-memory access is remembered as a *key*: an epoch in the high bits, who did it in the
- * low ones. Epochs are drawn from one counter of the block, so a key below a warp's `floor` is ordered
- * before everything this warp does next, whoever wrote it, and one compare decides. As long as only
+ * low ones. Epochs are drawn from one counter of the block, so a key below a warp's `floor` is
+ * ordered before everything this warp does next, whoever wrote it, and one compare decides. As long
+ * as only
  * __syncthreads and full __syncwarp order things, floors are all there is (scalar mode). The first
- * partial barrier, mbarrier or release adds a vector per warp: the newest epoch known of each thread
- * of the block; a warp whose lanes know different things has one vector per lane. A barrier of the
- * whole block leaves nothing to know apart, so it goes back to scalar mode.
+ * partial barrier, mbarrier or release adds a vector per warp: the newest epoch known of each
+ * thread of the block; a warp whose lanes know different things has one vector per lane. A barrier
+ * of the whole block leaves nothing to know apart, so it goes back to scalar mode.
  *
  * A clock owns its vectors; vectors of barriers and locks are the caller's, clock_stride() long. It
  * knows nothing of memory, and never reports anything. */
@@ -28,7 +29,7 @@ enum {
 
 #define KEY_EPOCHS  (1u << (32 - KEY_WHO_BITS))
 #define KEY_SPECIAL ((KEY_EPOCHS - 1) << KEY_WHO_BITS) /* keys from here on are no epochs */
-#define KEY_PENDING KEY_SPECIAL /* | thread: a copy this thread issued has not landed */
+#define KEY_PENDING KEY_SPECIAL           /* | thread: a copy this thread issued has not landed */
 #define KEY_LIST    (KEY_SPECIAL | 2045u) /* readers: see the list of readers */
 #define KEY_SPLIT   (KEY_SPECIAL | 2046u) /* the word's four bytes have keys of their own */
 #define KEY_UNSET   (KEY_SPECIAL | 2047u) /* never written */
@@ -68,12 +69,12 @@ static inline uint32_t key_warp(uint32_t key)
 
 /* What the hot path needs of one warp. Keys, so that it compares without shifting. */
 struct clock_warp {
-    uint32_t mine;      /* key of lane 0's next access; lane i's is mine + i */
-    uint32_t many;      /* key of an access by several lanes */
-    uint32_t floor;     /* keys below are ordered before, whoever they are */
-    uint32_t own_floor; /* the same for this warp's own lanes */
+    uint32_t mine;       /* key of lane 0's next access; lane i's is mine + i */
+    uint32_t many;       /* key of an access by several lanes */
+    uint32_t floor;      /* keys below are ordered before, whoever they are */
+    uint32_t own_floor;  /* the same for this warp's own lanes */
     uint32_t fenced[32]; /* per lane: the epoch its last fence closed, 0: none */
-    bool split;         /* lanes have vectors of their own */
+    bool split;          /* lanes have vectors of their own */
 };
 
 struct clock {
@@ -81,7 +82,7 @@ struct clock {
     uint32_t warp_count, thread_count, stride;
     bool vectors;
     struct clock_warp *warps[32]; /* borrowed: part of whatever the hot path has at hand */
-    uint32_t async_newest; /* newest epoch of the copy engine in this block */
+    uint32_t async_newest;        /* newest epoch of the copy engine in this block */
     uint32_t *rows; /* thread_count vectors; a warp that is not split uses its lane 0's */
     uint32_t row_capacity;
     uint32_t *scratch;
@@ -89,8 +90,8 @@ struct clock {
     void *owner;
 };
 
-/* A clock is zeroed memory with warps, forget and owner set. Starts a block; vectors are kept from block to
- * block. */
+/* A clock is zeroed memory with warps, forget and owner set. Starts a block; vectors are kept from
+ * block to block. */
 void clock_begin(struct clock *clock, uint32_t thread_count);
 void clock_free(struct clock *clock);
 
@@ -110,7 +111,8 @@ void clock_block_barrier(struct clock *clock);
 /* A barrier among `lanes` of a warp whose other live lanes are live & ~lanes. */
 void clock_warp_sync(struct clock *clock, uint32_t warp, uint32_t lanes, uint32_t live);
 
-/* Adds to `vector` all that each of these lanes knows and did. Later accesses of the warp are newer. */
+/* Adds to `vector` all that each of these lanes knows and did. Later accesses of the warp are
+ * newer. */
 void clock_release(struct clock *clock, uint32_t warp, uint32_t lanes, uint32_t *vector);
 
 /* The same for what a lane did before its last fence; nothing when it never fenced. */

@@ -1,5 +1,5 @@
-/* What a kernel costs, counted while it runs: requests, 32-byte sectors and bank conflicts per access,
- * copies in flight at each wait.
+/* What a kernel costs, counted while it runs: requests, 32-byte sectors and bank conflicts per
+ * access, copies in flight at each wait.
  *
  * A worker owns one struct site_counters per site of the module; counters_collect sums them over
  * workers into the caller's result. Instruction counts come from the basic blocks (exec.h) and are
@@ -12,10 +12,10 @@
 #include "harness/ptx/exec.h"
 
 struct site_counters {
-    uint64_t requests; /* warp instructions */
-    uint64_t units;    /* global and local memory: sectors; shared: wavefronts */
-    uint64_t ideal;    /* shared: wavefronts without a bank conflict */
-    uint64_t bytes;    /* that lanes asked for */
+    uint64_t requests;    /* warp instructions */
+    uint64_t units;       /* global and local memory: sectors; shared: wavefronts */
+    uint64_t ideal;       /* shared: wavefronts without a bank conflict */
+    uint64_t bytes;       /* that lanes asked for */
     uint32_t most, least; /* waits: groups in flight behind it; least is kept plus 1, 0: never */
 };
 

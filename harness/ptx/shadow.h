@@ -63,9 +63,10 @@ void shadow_write_row_slow(struct warp *w, const struct op *op, uint32_t first, 
 void shadow_read_same_slow(struct warp *w, const struct op *op, uint32_t mask, uint32_t addr,
                            uint32_t bytes);
 
-/* A copy into [addr, addr + bytes) is issued by `lane`: checks it against earlier accesses and marks
- * the words in flight. */
-void shadow_issue(struct warp *w, const struct op *op, unsigned lane, uint32_t addr, uint32_t bytes);
+/* A copy into [addr, addr + bytes) is issued by `lane`: checks it against earlier accesses and
+ * marks the words in flight. */
+void shadow_issue(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
+                  uint32_t bytes);
 
 /* It lands: the words that are still marked as this thread's become written, by `key`. */
 void shadow_land(struct shadow *shadow, uint32_t thread, uint32_t key, uint16_t site, uint32_t addr,

@@ -1,5 +1,6 @@
 /* Stands in for the C library's math.h when NVRTC compiles a kernel: NVRTC has no host headers.
- * Wording as in <cuda/std/cstdint> and <cuda/std/climits>, so that both can be included together. */
+ * Wording as in <cuda/std/cstdint> and <cuda/std/climits>, so that both can be included together.
+ */
 #pragma once
 
 #ifndef M_PI

@@ -40,35 +40,42 @@ static void a_whole_attempt_becomes_a_record(void **state)
     struct attempt attempt = fresh();
     assert_true(say(&attempt, 1, "{'event':'begin','nonce':'n1','stage':'compile'}"));
     assert_string_equal(attempt_running(&attempt)->name, "compile");
-    assert_true(say(&attempt, 2, "{'event':'data','nonce':'n1','set':{'build':{'ok':true,'ms':3.5}}}"));
-    assert_true(say(&attempt, 3, "{'event':'data','nonce':'n1','set':{'build':{'x':[1]},'new-key':{'a':1}}}"));
+    assert_true(
+        say(&attempt, 2, "{'event':'data','nonce':'n1','set':{'build':{'ok':true,'ms':3.5}}}"));
+    assert_true(say(&attempt, 3,
+                    "{'event':'data','nonce':'n1','set':{'build':{'x':[1]},'new-key':{'a':1}}}"));
     assert_true(say(&attempt, 4, "{'event':'done','nonce':'n1','stage':'compile','ms':31.25}"));
     assert_true(say(&attempt, 5, "{'event':'begin','nonce':'n1','stage':'check'}"));
-    assert_true(say(&attempt, 6, "{'event':'data','nonce':'n1','add':{'cases':{'n':4096,'verdict':'pass'}}}"));
+    assert_true(say(&attempt, 6,
+                    "{'event':'data','nonce':'n1','add':{'cases':{'n':4096,'verdict':'pass'}}}"));
     assert_true(say(&attempt, 7, "{'event':'note','nonce':'n1','text':'1 of 2 sizes'}"));
     assert_string_equal(attempt.note, "1 of 2 sizes");
-    assert_true(say(&attempt, 8, "{'event':'data','nonce':'n1','add':{'cases':{'n':8192,'verdict':'pass'}}}"));
+    assert_true(say(&attempt, 8,
+                    "{'event':'data','nonce':'n1','add':{'cases':{'n':8192,'verdict':'pass'}}}"));
     assert_true(say(&attempt, 9, "{'event':'done','nonce':'n1','stage':'check','ms':2}"));
     assert_true(say(&attempt, 9, "{'event':'skip','nonce':'n1','stage':'time','why':'no GPU'}"));
-    assert_true(say(&attempt, 9, "{'event':'end','nonce':'n1','verdict':'pass','summary':'passes both'}"));
+    assert_true(
+        say(&attempt, 9, "{'event':'end','nonce':'n1','verdict':'pass','summary':'passes both'}"));
     assert_true(attempt.ended);
-    assert_false(say(&attempt, 9, "{'event':'end','nonce':'n1','verdict':'wrong','summary':'late'}"));
+    assert_false(
+        say(&attempt, 9, "{'event':'end','nonce':'n1','verdict':'wrong','summary':'late'}"));
     attempt_child_over(&attempt, DEATH_SIGNAL, SIGSEGV);
     assert_int_equal(attempt.verdict, VERDICT_PASS);
     attempt_set_number(&attempt, 4);
 
     struct buf text = {0};
     attempt_dump(attempt.record, &text);
-    assert_string_equal(buf_str(&text),
-                        "{\n  \"attempt\": 4,\n  \"build\": {\n    \"ms\": 3.5,\n    \"ok\": true,\n"
-                        "    \"x\": [\n      1\n    ]\n  },\n  \"cases\": [\n    {\n      \"n\": 4096,\n"
-                        "      \"verdict\": \"pass\"\n    },\n    {\n      \"n\": 8192,\n"
-                        "      \"verdict\": \"pass\"\n    }\n  ],\n  \"lab\": \"cp-async\",\n"
-                        "  \"new-key\": {\n    \"a\": 1\n  },\n  \"schema\": 1,\n  \"skipped\": [\n    {\n"
-                        "      \"stage\": \"time\",\n      \"why\": \"no GPU\"\n    }\n  ],\n  \"stages\": [\n"
-                        "    {\n      \"ms\": 31.25,\n      \"name\": \"compile\"\n    },\n    {\n"
-                        "      \"ms\": 2.0,\n      \"name\": \"check\"\n    }\n  ],\n"
-                        "  \"summary\": \"passes both\",\n  \"verdict\": \"pass\"\n}\n");
+    assert_string_equal(
+        buf_str(&text),
+        "{\n  \"attempt\": 4,\n  \"build\": {\n    \"ms\": 3.5,\n    \"ok\": true,\n"
+        "    \"x\": [\n      1\n    ]\n  },\n  \"cases\": [\n    {\n      \"n\": 4096,\n"
+        "      \"verdict\": \"pass\"\n    },\n    {\n      \"n\": 8192,\n"
+        "      \"verdict\": \"pass\"\n    }\n  ],\n  \"lab\": \"cp-async\",\n"
+        "  \"new-key\": {\n    \"a\": 1\n  },\n  \"schema\": 1,\n  \"skipped\": [\n    {\n"
+        "      \"stage\": \"time\",\n      \"why\": \"no GPU\"\n    }\n  ],\n  \"stages\": [\n"
+        "    {\n      \"ms\": 31.25,\n      \"name\": \"compile\"\n    },\n    {\n"
+        "      \"ms\": 2.0,\n      \"name\": \"check\"\n    }\n  ],\n"
+        "  \"summary\": \"passes both\",\n  \"verdict\": \"pass\"\n}\n");
     json_t *again = attempt_load_record(text.data, text.len);
     assert_true(json_equal(again, attempt.record));
     json_decref(again);
@@ -81,7 +88,8 @@ static void only_the_nonce_opens_the_record(void **state)
     (void)state;
     struct attempt attempt = fresh();
     assert_false(say(&attempt, 1, "{'event':'end','verdict':'pass','summary':'forged'}"));
-    assert_false(say(&attempt, 1, "{'event':'end','nonce':'n2','verdict':'pass','summary':'forged'}"));
+    assert_false(
+        say(&attempt, 1, "{'event':'end','nonce':'n2','verdict':'pass','summary':'forged'}"));
     assert_false(say(&attempt, 1, "{'event':'end','nonce':['n1'],'verdict':'pass'}"));
     assert_false(attempt.ended);
     assert_int_equal(attempt.refused, 3);
@@ -99,16 +107,31 @@ static void nothing_malformed_changes_the_record(void **state)
     struct attempt attempt = fresh();
     json_t *before = json_deep_copy(attempt.record);
     static const char *const lines[] = {
-        "", "{", "[]", "7", "null", "\xff\xfe", "{'event':7}", "{'event':'data','nonce':'n1'}",
-        "{'event':'data','nonce':'n1','set':[1]}", "{'event':'data','nonce':'n1','add':3}",
-        "{'event':'data','nonce':'n1','set':{'schema':9}}", "{'event':'data','nonce':'n1','set':{'lab':'x'}}",
+        "",
+        "{",
+        "[]",
+        "7",
+        "null",
+        "\xff\xfe",
+        "{'event':7}",
+        "{'event':'data','nonce':'n1'}",
+        "{'event':'data','nonce':'n1','set':[1]}",
+        "{'event':'data','nonce':'n1','add':3}",
+        "{'event':'data','nonce':'n1','set':{'schema':9}}",
+        "{'event':'data','nonce':'n1','set':{'lab':'x'}}",
         "{'event':'data','nonce':'n1','set':{'verdict':'pass'}}",
-        "{'event':'data','nonce':'n1','set':{'cases':7}}", "{'event':'data','nonce':'n1','set':{'build':'y'}}",
-        "{'event':'data','nonce':'n1','add':{'build':{}}}", "{'event':'data','nonce':'n1','add':{'stages':{}}}",
-        "{'event':'begin','nonce':'n1','stage':7}", "{'event':'begin','nonce':'n1','stage':'../x'}",
-        "{'event':'begin','nonce':'n1','stage':'averyveryverylongname'}", "{'event':'begin','nonce':'n1'}",
-        "{'event':'done','nonce':'n1','stage':'check'}", "{'event':'note','nonce':'n1','text':7}",
-        "{'event':'skip','nonce':'n1','stage':'time'}", "{'event':'end','nonce':'n1','verdict':'splendid'}",
+        "{'event':'data','nonce':'n1','set':{'cases':7}}",
+        "{'event':'data','nonce':'n1','set':{'build':'y'}}",
+        "{'event':'data','nonce':'n1','add':{'build':{}}}",
+        "{'event':'data','nonce':'n1','add':{'stages':{}}}",
+        "{'event':'begin','nonce':'n1','stage':7}",
+        "{'event':'begin','nonce':'n1','stage':'../x'}",
+        "{'event':'begin','nonce':'n1','stage':'averyveryverylongname'}",
+        "{'event':'begin','nonce':'n1'}",
+        "{'event':'done','nonce':'n1','stage':'check'}",
+        "{'event':'note','nonce':'n1','text':7}",
+        "{'event':'skip','nonce':'n1','stage':'time'}",
+        "{'event':'end','nonce':'n1','verdict':'splendid'}",
         "{'event':'end','nonce':'n1','verdict':7}",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -171,7 +194,8 @@ static void stages_have_deadlines(void **state)
     attempt_child_over(&attempt, DEATH_DEADLINE, 0);
     assert_int_equal(attempt_deadline_ns(&attempt), INT64_MAX);
     assert_int_equal(attempt.verdict, VERDICT_TIMED_OUT);
-    assert_string_equal(attempt_summary(&attempt), "stage check did not end within 20 s and was stopped");
+    assert_string_equal(attempt_summary(&attempt),
+                        "stage check did not end within 20 s and was stopped");
     assert_int_equal(attempt.stages[1].state, STAGE_BROKEN);
     attempt_free(&attempt);
 }
@@ -211,17 +235,21 @@ static void the_details_outweigh_a_friendly_end(void **state)
         const char *data, *end;
         enum verdict verdict;
     } rows[] = {
-        {"{'event':'data','nonce':'n1','add':{'cases':{'verdict':'wrong'}}}", "pass", VERDICT_WRONG},
+        {"{'event':'data','nonce':'n1','add':{'cases':{'verdict':'wrong'}}}", "pass",
+         VERDICT_WRONG},
         {"{'event':'data','nonce':'n1','add':{'hazards':{'kind':'race'}}}", "pass", VERDICT_HAZARD},
         {"{'event':'data','nonce':'n1','set':{'build':{'ok':false}}}", "pass", VERDICT_NO_BUILD},
-        {"{'event':'data','nonce':'n1','add':{'cases':{'verdict':'cannot-run'}}}", "pass", VERDICT_PASS},
-        {"{'event':'data','nonce':'n1','add':{'cases':{'verdict':'wrong'}}}", "crashed", VERDICT_CRASHED},
+        {"{'event':'data','nonce':'n1','add':{'cases':{'verdict':'cannot-run'}}}", "pass",
+         VERDICT_PASS},
+        {"{'event':'data','nonce':'n1','add':{'cases':{'verdict':'wrong'}}}", "crashed",
+         VERDICT_CRASHED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct attempt attempt = fresh();
         char end[128];
         assert_true(say(&attempt, 1, rows[i].data));
-        snprintf(end, sizeof end, "{'event':'end','nonce':'n1','verdict':'%s','summary':'s'}", rows[i].end);
+        snprintf(end, sizeof end, "{'event':'end','nonce':'n1','verdict':'%s','summary':'s'}",
+                 rows[i].end);
         assert_true(say(&attempt, 1, end));
         assert_int_equal(attempt.verdict, rows[i].verdict);
         attempt_free(&attempt);
@@ -232,9 +260,10 @@ static void a_commit_says_what_happened(void **state)
 {
     (void)state;
     struct attempt attempt = fresh();
-    say(&attempt, 1, "{'event':'data','nonce':'n1','set':{'backend':'gpu','device':{'name':'H\\u001b[31m\\n200',"
-                     "'compute_capability':'9.0','driver':'13.0'},'timing':{'verdict':'faster',"
-                     "'speedup':{'median':1.4142},'yours_ms':{'median':0.142,'low':0.14,'high':0.15}}}}");
+    say(&attempt, 1,
+        "{'event':'data','nonce':'n1','set':{'backend':'gpu','device':{'name':'H\\u001b[31m\\n200',"
+        "'compute_capability':'9.0','driver':'13.0'},'timing':{'verdict':'faster',"
+        "'speedup':{'median':1.4142},'yours_ms':{'median':0.142,'low':0.14,'high':0.15}}}}");
     say(&attempt, 1, "{'event':'skip','nonce':'n1','stage':'hazards','why':'later\\nAttempt: 9'}");
     say(&attempt, 1, "{'event':'end','nonce':'n1','verdict':'pass','summary':'passes\\n\\nall'}");
     attempt_set_number(&attempt, 12);
@@ -243,9 +272,10 @@ static void a_commit_says_what_happened(void **state)
     assert_string_equal(buf_str(&text), "cp-async #12: pass, 1.41x");
     buf_clear(&text);
     attempt_commit_body(attempt.record, &text);
-    assert_string_equal(buf_str(&text), "passes  all\n\nBackend: gpu\nDevice: H 200, compute capability 9.0, "
-                                        "driver 13.0\nTiming: yours 0.142 ms [0.14, 0.15]; faster\n"
-                                        "Skipped: hazards (later Attempt: 9)\n");
+    assert_string_equal(buf_str(&text),
+                        "passes  all\n\nBackend: gpu\nDevice: H 200, compute capability 9.0, "
+                        "driver 13.0\nTiming: yours 0.142 ms [0.14, 0.15]; faster\n"
+                        "Skipped: hazards (later Attempt: 9)\n");
     json_t *timing = json_object_get(attempt.record, "timing");
     json_object_set_new(timing, "verdict", json_string("too-noisy"));
     char speedup[16];

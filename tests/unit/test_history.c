@@ -1,5 +1,5 @@
-/* The history against real repositories, with plain git as the judge. Each test has a home and a work
- * folder of its own; git's global configuration is the test's. */
+/* The history against real repositories, with plain git as the judge. Each test has a home and a
+ * work folder of its own; git's global configuration is the test's. */
 #include "tui/history.h"
 
 #include "harness/base/file.h"
@@ -61,9 +61,9 @@ static int set_up(void **state)
     setenv("HOME", home, 1);
     setenv("B", base, 1);
     setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-    static const char *const unwanted[] = {"XDG_CONFIG_HOME", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL",
-                                           "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_DIR",
-                                           "GIT_CONFIG_GLOBAL", "EMAIL"};
+    static const char *const unwanted[] = {
+        "XDG_CONFIG_HOME",     "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL",  "GIT_COMMITTER_NAME",
+        "GIT_COMMITTER_EMAIL", "GIT_DIR",         "GIT_CONFIG_GLOBAL", "EMAIL"};
     for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
         unsetenv(unwanted[i]);
     free(home);
@@ -127,14 +127,20 @@ static bool attempt(const char *lab, const char *text, const char *verdict, char
     char *path = mem_printf("%s/s/work/%s/kernel.cu", base, lab);
     notice = err = (struct err){0};
     bool built = strcmp(verdict, "no-build") != 0;
-    bool ok = file_read(&kernel, path, 1 << 20, &err) && history_next_attempt(history, lab, &number, &err);
+    bool ok = file_read(&kernel, path, 1 << 20, &err) &&
+              history_next_attempt(history, lab, &number, &err);
     char *subject = mem_printf("%s #%d: %s%s", lab, number, verdict,
                                strcmp(verdict, "pass") == 0 ? ", 1.41x" : "");
     buf_printf(&record, "{\n  \"attempt\": %d,\n  \"lab\": \"%s\"\n}\n", number, lab);
     buf_printf(&ptx, "// ptx of %d\n", number);
     buf_printf(&sass, "// sass of %d\n", number);
-    struct history_attempt one = {lab,  &kernel, &record, built ? &ptx : NULL, built ? &sass : NULL,
-                                  subject, "passes all sizes\n\nBackend: gpu\n"};
+    struct history_attempt one = {lab,
+                                  &kernel,
+                                  &record,
+                                  built ? &ptx : NULL,
+                                  built ? &sass : NULL,
+                                  subject,
+                                  "passes all sizes\n\nBackend: gpu\n"};
     ok = ok && history_commit_attempt(history, &one, id ? id : local, &notice, &err);
     buf_free(&kernel);
     buf_free(&record);
@@ -180,17 +186,20 @@ static void an_attempt_is_a_clean_commit(void **state)
     must_attempt("streams", "other\n", "no-build");
     assert_clean();
     assert_string_equal(notice.text, "");
-    assert_out("git log --format=%s", "streams #1: no-build\ncp-async #2: pass, 1.41x\ncp-async #1: wrong");
+    assert_out("git log --format=%s",
+               "streams #1: no-build\ncp-async #2: pass, 1.41x\ncp-async #1: wrong");
     assert_out("git log -1 --format=%an/%ae/%cn/%b cp-async",
                "Student/student@example.org/Student/passes all sizes\n\nBackend: gpu");
-    assert_out("git ls-tree -r --name-only HEAD",
-               "cp-async/kernel.cu\ncp-async/kernel.ptx\ncp-async/kernel.sass\ncp-async/record.json\n"
-               "streams/kernel.cu\nstreams/record.json");
+    assert_out(
+        "git ls-tree -r --name-only HEAD",
+        "cp-async/kernel.cu\ncp-async/kernel.ptx\ncp-async/kernel.sass\ncp-async/record.json\n"
+        "streams/kernel.cu\nstreams/record.json");
     assert_out("git show HEAD~1:cp-async/kernel.cu", "two");
     assert_out("cat cp-async/kernel.ptx", "// ptx of 2");
     must_attempt("cp-async", NULL, "no-build");
     assert_clean();
-    assert_out("ls cp-async", "kernel.cu\nrecord.json"); /* no listing that belongs to another text */
+    assert_out("ls cp-async",
+               "kernel.cu\nrecord.json"); /* no listing that belongs to another text */
 
     struct history_entry entries[16];
     assert_int_equal(list("cp-async", entries), 3);
@@ -378,7 +387,8 @@ static void a_stale_lock_is_removed_and_told(void **state)
     (void)state;
     must_open();
     must_attempt("cp-async", "one\n", "wrong");
-    static const char *const locks[] = {"index.lock", "HEAD.lock", "refs/heads/$(git branch --show-current).lock"};
+    static const char *const locks[] = {"index.lock", "HEAD.lock",
+                                        "refs/heads/$(git branch --show-current).lock"};
     for (size_t i = 0; i < 3; i++) {
         char *make = mem_printf("touch -d '2 hours ago' .git/%s", locks[i]);
         sh(make);
@@ -405,8 +415,9 @@ static void a_live_lock_parks_the_attempt(void **state)
     sh("rm .git/index.lock");
     must_attempt("cp-async", "four\n", "wrong");
     assert_non_null(strstr(notice.text, "are recorded now"));
-    assert_out("git log --format=%s", "cp-async #4: wrong\ncp-async #3: wrong\ncp-async #2: pass, 1.41x\n"
-                                      "cp-async #1: wrong");
+    assert_out("git log --format=%s",
+               "cp-async #4: wrong\ncp-async #3: wrong\ncp-async #2: pass, 1.41x\n"
+               "cp-async #1: wrong");
     assert_out("git show HEAD~2:cp-async/kernel.cu", "two");
     assert_out("ls -A ..", "work");
     assert_clean();
@@ -441,7 +452,9 @@ static void signing_and_hooks_do_not_matter(void **state)
 static void bytes_are_kept_exactly(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"a\r\nb\r\n", "a\nb\n", "a\r\nb\nc\r", "\xef\xbb\xbf" "a\r\n$Id$\n"};
+    static const char *const texts[] = {"a\r\nb\r\n", "a\nb\n", "a\r\nb\nc\r",
+                                        "\xef\xbb\xbf"
+                                        "a\r\n$Id$\n"};
     sh("git config --global core.autocrlf true; git config --global core.eol crlf; "
        "printf '* text=auto ident\\n*.cu text eol=crlf\\n' >$HOME/attributes; "
        "git config --global core.attributesFile $HOME/attributes");
@@ -460,7 +473,8 @@ static void bytes_are_kept_exactly(void **state)
         buf_free(&text);
         free(path);
         assert_clean();
-        sh("touch cp-async/*; git checkout -q HEAD~1 && git checkout -q -"); /* git's own round trip */
+        sh("touch cp-async/*; git checkout -q HEAD~1 && git checkout -q -"); /* git's own round trip
+                                                                              */
         assert_clean();
         char *compare = mem_printf("git show %s:cp-async/kernel.cu | cmp - cp-async/kernel.cu", id);
         sh(compare);
@@ -477,7 +491,8 @@ static void any_branch_will_do(void **state)
     must_open();
     must_attempt("cp-async", "one\n", "wrong");
     must_attempt("cp-async", "two\n", "wrong");
-    assert_out("git -c core.quotePath=false for-each-ref --format='%(refname)'", "refs/heads/kurs/übung");
+    assert_out("git -c core.quotePath=false for-each-ref --format='%(refname)'",
+               "refs/heads/kurs/übung");
     sh("git branch -m x");
     must_attempt("cp-async", "three\n", "wrong");
     assert_out("git for-each-ref --format='%(refname)'", "refs/heads/x");
@@ -522,7 +537,8 @@ static void history_may_change_behind_our_back(void **state)
     must_attempt("cp-async", "two\n", "wrong");
     sh("git commit -q --amend -m 'cp-async #2: wrong, amended'");
     must_attempt("cp-async", "three\n", "wrong");
-    assert_out("git log --format=%s", "cp-async #3: wrong\ncp-async #2: wrong, amended\ncp-async #1: wrong");
+    assert_out("git log --format=%s",
+               "cp-async #3: wrong\ncp-async #2: wrong, amended\ncp-async #1: wrong");
     sh("git reset -q --hard HEAD~1");
     assert_out("cat cp-async/kernel.cu", "two");
     must_attempt("cp-async", NULL, "wrong");
@@ -542,8 +558,8 @@ static void history_may_change_behind_our_back(void **state)
 
 static void damage(const char *revision)
 {
-    char *command = mem_printf("f=$(git rev-parse %s | sed 's|^..|.git/objects/&/|'); chmod u+w $f; : >$f",
-                               revision);
+    char *command = mem_printf(
+        "f=$(git rev-parse %s | sed 's|^..|.git/objects/&/|'); chmod u+w $f; : >$f", revision);
     sh(command);
     free(command);
 }
@@ -592,8 +608,9 @@ static void damaged_objects_are_survived(void **state)
     assert_non_null(strstr(err.text, "damaged"));
     must_attempt("cp-async", NULL, "wrong");
     assert_non_null(strstr(notice.text, "a new one begins"));
-    assert_out("git rev-list --count HEAD; cat cp-async/kernel.cu; ls -d ../work.damaged-*.git | wc -l",
-               "1\nsix\n1");
+    assert_out(
+        "git rev-list --count HEAD; cat cp-async/kernel.cu; ls -d ../work.damaged-*.git | wc -l",
+        "1\nsix\n1");
     assert_clean();
     buf_free(&text);
 }
@@ -611,12 +628,14 @@ static void a_damaged_repository_is_kept_aside(void **state)
         must_open();
         struct err told = notice;
         must_attempt("cp-async", NULL, "wrong");
-        assert_true(strstr(told.text, "a new one begins") || strstr(notice.text, "a new one begins"));
+        assert_true(strstr(told.text, "a new one begins") ||
+                    strstr(notice.text, "a new one begins"));
         assert_clean();
-        assert_out("git rev-list --count HEAD; ls -d ../work.damaged-*.git | wc -l", i == 0   ? "1\n1"
-                                                                                  : i == 1 ? "1\n2"
-                                                                                  : i == 2 ? "1\n3"
-                                                                                           : "1\n4");
+        assert_out("git rev-list --count HEAD; ls -d ../work.damaged-*.git | wc -l",
+                   i == 0   ? "1\n1"
+                   : i == 1 ? "1\n2"
+                   : i == 2 ? "1\n3"
+                            : "1\n4");
     }
     sh("head -c 100 /dev/urandom >.git/index");
     must_attempt("cp-async", "two\n", "wrong");
@@ -627,7 +646,8 @@ static void a_damaged_repository_is_kept_aside(void **state)
 
 static bool mount_small(void)
 {
-    char *command = mem_printf("mount -t tmpfs -o size=2m none %s/s 2>/dev/null && mkdir %s/s/work", base, base);
+    char *command = mem_printf("mount -t tmpfs -o size=2m none %s/s 2>/dev/null && mkdir %s/s/work",
+                               base, base);
     bool ok = geteuid() == 0 && system(command) == 0;
     free(command);
     return ok;
@@ -644,7 +664,8 @@ static void a_full_disk_costs_one_attempt_only(void **state)
     assert_false(attempt("cp-async", NULL, "pass", NULL));
     assert_non_null(strstr(err.text, "not saved"));
     assert_non_null(strstr(err.text, "No space left"));
-    assert_out("cat cp-async/kernel.cu cp-async/record.json | head -3", "one\n{\n  \"attempt\": 1,");
+    assert_out("cat cp-async/kernel.cu cp-async/record.json | head -3",
+               "one\n{\n  \"attempt\": 1,");
     assert_out("find .. -name '*.lock' -o -name 'tmp_*' -o -name '*git2*' -o -name '*.new-*'", "");
     sh("rm ../fill");
     must_attempt("cp-async", "two\n", "pass");
@@ -695,18 +716,26 @@ static void a_file_size_limit_leaves_nothing_behind(void **state)
 static void repositories_around_are_not_touched(void **state)
 {
     (void)state;
-    sh("cd $B && git init -q && echo x >x && git add x && git commit -qm outer && cat .git/config >$B/config");
+    sh("cd $B && git init -q && echo x >x && git add x && git commit -qm outer && cat .git/config "
+       ">$B/config");
     must_open();
     must_attempt("cp-async", "one\n", "wrong");
-    assert_out("cd $B && git rev-list --count HEAD && git diff --cached --name-only && cmp config .git/config", "1");
+    assert_out("cd $B && git rev-list --count HEAD && git diff --cached --name-only && cmp config "
+               ".git/config",
+               "1");
     assert_out("git rev-parse --show-toplevel | grep -c s/work; git rev-list --count HEAD", "1\n1");
     close_it();
-    sh("rm -rf .git cp-async; mkdir ../other && cd ../other && git init -q && git commit -q --allow-empty -m o");
-    sh("git init -q ../super && cd ../super && git -c protocol.file.allow=always submodule --quiet add ../other "
-       "work && git commit -qm s && rm -rf ../work && mv ../super ../work.super && ln -s work.super/work ../work");
+    sh("rm -rf .git cp-async; mkdir ../other && cd ../other && git init -q && git commit -q "
+       "--allow-empty -m o");
+    sh("git init -q ../super && cd ../super && git -c protocol.file.allow=always submodule --quiet "
+       "add ../other "
+       "work && git commit -qm s && rm -rf ../work && mv ../super ../work.super && ln -s "
+       "work.super/work ../work");
     assert_false(open_it());
     assert_non_null(strstr(err.text, "submodule"));
-    assert_out("git -C ../../work.super status --porcelain 2>/dev/null || git -C $B/s/work.super status --porcelain", "");
+    assert_out("git -C ../../work.super status --porcelain 2>/dev/null || git -C $B/s/work.super "
+               "status --porcelain",
+               "");
 }
 
 static void unusual_options_are_named(void **state)
@@ -726,7 +755,8 @@ static void unusual_options_are_named(void **state)
     sh("git config core.bare false; git config core.worktree $B");
     assert_false(open_it());
     assert_non_null(strstr(err.text, "core.worktree"));
-    sh("git config --unset core.worktree; for i in 2 3; do echo $i >n; git add n; git commit -qm $i; done; "
+    sh("git config --unset core.worktree; for i in 2 3; do echo $i >n; git add n; git commit -qm "
+       "$i; done; "
        "cd ..; git clone -q --depth 1 file://$PWD/work shallow; rm -rf work; mv shallow work");
     must_open();
     must_attempt("cp-async", "two\n", "wrong");
@@ -765,7 +795,8 @@ static void a_linked_or_executable_kernel_is_kept(void **state)
     sh("chmod +x cp-async/kernel.cu");
     must_attempt("cp-async", NULL, "wrong");
     assert_clean();
-    sh("mv cp-async/kernel.cu $B/mine.cu; ln -s $B/mine.cu cp-async/kernel.cu; echo linked >$B/mine.cu");
+    sh("mv cp-async/kernel.cu $B/mine.cu; ln -s $B/mine.cu cp-async/kernel.cu; echo linked "
+       ">$B/mine.cu");
     must_attempt("cp-async", NULL, "wrong");
     assert_out("git show HEAD:cp-async/kernel.cu", "linked");
     assert_true(history_restore(history, "cp-async", "1", &err));
@@ -784,8 +815,8 @@ static void names_with_blanks_and_quotes_work(void **state)
     struct buf kernel = {0}, record = {0};
     buf_add_str(&kernel, "x");
     buf_add_str(&record, "{}");
-    struct history_attempt one = {.lab = "cp-async", .kernel = &kernel, .record = &record,
-                                  .subject = "cp-async #1: wrong"};
+    struct history_attempt one = {
+        .lab = "cp-async", .kernel = &kernel, .record = &record, .subject = "cp-async #1: wrong"};
     char id[41];
     assert_true(history_commit_attempt(history, &one, id, &notice, &err));
     buf_free(&kernel);
@@ -801,8 +832,10 @@ static void thousands_of_attempts_stay_usable(void **state)
     must_open();
     must_attempt("cp-async", "one\n", "wrong");
     sh("b=$(git hash-object -w cp-async/kernel.cu); h=$(git symbolic-ref HEAD); "
-       "{ for i in $(seq 2 3000); do printf 'commit %s\\ncommitter S <s@e> %d +0000\\ndata <<E\\ncp-async #%d: wrong\\nE\\n"
-       "M 100644 inline cp-async/kernel.cu\\ndata <<E\\ntext %d\\nE\\n\\n' $h $((1700000000+i)) $i $i; done; } >$B/stream; "
+       "{ for i in $(seq 2 3000); do printf 'commit %s\\ncommitter S <s@e> %d +0000\\ndata "
+       "<<E\\ncp-async #%d: wrong\\nE\\n"
+       "M 100644 inline cp-async/kernel.cu\\ndata <<E\\ntext %d\\nE\\n\\n' $h $((1700000000+i)) $i "
+       "$i; done; } >$B/stream; "
        "git fast-import --quiet --force <$B/stream; git reset -q --hard");
     must_open();
     struct history_entry entries[16];

@@ -21,7 +21,8 @@ struct lines {
 static void keep_line(void *context, const char *line, size_t len)
 {
     struct lines *lines = context;
-    snprintf(lines->count++ ? lines->last : lines->first, 64, "%.*s", (int)(len < 63 ? len : 63), line);
+    snprintf(lines->count++ ? lines->last : lines->first, 64, "%.*s", (int)(len < 63 ? len : 63),
+             line);
 }
 
 static void start(struct job *job, const char *script)
@@ -69,7 +70,8 @@ static void records_and_text_are_kept_apart(void **state)
     (void)state;
     struct job job;
     struct lines lines = {0};
-    start(&job, "read x; echo out; echo err >&2; echo \"got $x\" >&3; printf last >&3; printf '\\n' >&3; exit 3");
+    start(&job, "read x; echo out; echo err >&2; echo \"got $x\" >&3; printf last >&3; printf "
+                "'\\n' >&3; exit 3");
     struct err err = {0};
     assert_true(job_send(&job, "hello", &err));
     drive(&job, &lines);
@@ -112,7 +114,8 @@ static void signals_start_at_their_defaults(void **state)
     unsigned long long blocked = 1, ignored = 1;
     assert_int_equal(sscanf(lines.first, "SigBlk:%llxSigIgn:%llx", &blocked, &ignored), 2);
     assert_int_equal(blocked, 0);
-    /* 32 and 33 are glibc's own: posix_spawn in whoever started the test (make) leaves them ignored. */
+    /* 32 and 33 are glibc's own: posix_spawn in whoever started the test (make) leaves them
+     * ignored. */
     assert_int_equal(ignored & ~0x180000000ull, 0);
     job_free(&job);
     sigprocmask(SIG_SETMASK, &old, NULL);
@@ -126,7 +129,8 @@ static void no_descriptor_leaks_into_the_child(void **state)
     int leak = fcntl(0, F_DUPFD, 100); /* without O_CLOEXEC */
     struct job job;
     struct lines lines = {0};
-    start(&job, "for f in /proc/$$/fd/*; do echo ${f##*/}; done | sort -n | tr '\\n' ' ' >&3; echo >&3");
+    start(&job,
+          "for f in /proc/$$/fd/*; do echo ${f##*/}; done | sort -n | tr '\\n' ' ' >&3; echo >&3");
     drive(&job, &lines);
     char name[16];
     snprintf(name, sizeof name, " %d ", leak);

@@ -1,4 +1,5 @@
-/* A whole attempt against tests/fake-harness, in each of its moods. Run from the repository root. */
+/* A whole attempt against tests/fake-harness, in each of its moods. Run from the repository root.
+ */
 #include "tui/runner.h"
 
 #include "harness/base/file.h"
@@ -113,8 +114,8 @@ static void each_mood_gets_its_verdict(void **state)
             buf_free(&listing);
         }
         if (strcmp(rows[i].mood, "noisy") == 0)
-            assert_non_null(strstr(json_string_value(json_object_get(runner.attempt.record, "output")),
-                                   "line 199"));
+            assert_non_null(strstr(
+                json_string_value(json_object_get(runner.attempt.record, "output")), "line 199"));
         runner_free(&runner);
     }
 }
@@ -188,7 +189,8 @@ static void a_deadline_is_kept(void **state)
     assert_true(runner.killed);
     drive(&runner);
     assert_int_equal(runner.attempt.verdict, VERDICT_TIMED_OUT);
-    assert_string_equal(attempt_summary(&runner.attempt), "stage compile did not end within 60 s and was stopped");
+    assert_string_equal(attempt_summary(&runner.attempt),
+                        "stage compile did not end within 60 s and was stopped");
     runner_free(&runner);
 }
 
@@ -227,7 +229,8 @@ static void a_warm_child_waits_and_is_let_go(void **state)
     assert_true(runner_warm(&runner, "/", "cp-async", &err));
     while (runner.state != RUNNER_WARM)
         turn(&runner);
-    assert_true(runner_begin(&runner, &(struct runner_job){.source = kernel_path, .backend = "sim"}, &err));
+    assert_true(
+        runner_begin(&runner, &(struct runner_job){.source = kernel_path, .backend = "sim"}, &err));
     drive(&runner);
     assert_int_equal(runner.attempt.verdict, VERDICT_PASS);
     runner_free(&runner);

@@ -84,10 +84,8 @@ bool nvrtc_open(struct nvrtc *out, const char *library, const char *builtins, st
 
 void nvrtc_close(struct nvrtc *nvrtc)
 {
-    if (nvrtc->library)
-        dlclose(nvrtc->library);
-    if (nvrtc->builtins)
-        dlclose(nvrtc->builtins);
+    /* Never unloaded: NVRTC leaves memory behind when it goes, and the next opening wants it warm.
+     */
     *nvrtc = (struct nvrtc){0};
 }
 

@@ -1,7 +1,7 @@
 /* NVRTC, opened at run time: the CUDA compiler as a library.
  *
- * A struct nvrtc owns the open libraries. One compilation gives both PTX and machine code; the
- * results belong to the caller.
+ * A struct nvrtc refers to the open libraries, which stay loaded for the process's life. One
+ * compilation gives both PTX and machine code; the results belong to the caller.
  *
  * It knows nothing of labs, files or diagnostics: text goes in, text and bytes come out. */
 #ifndef STRIDE_HARNESS_NVRTC_H

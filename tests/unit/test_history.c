@@ -777,7 +777,7 @@ static void ignore_rules_hide_nothing(void **state)
     sh("git config --global core.excludesFile $HOME/ignore");
     must_open();
     for (int i = 0; i < 3; i++) {
-        char text[16];
+        char text[24];
         snprintf(text, sizeof text, "text %d\n", i);
         sh(rules[i]);
         must_attempt("cp-async", text, "wrong");

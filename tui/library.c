@@ -143,7 +143,7 @@ bool library_prepare(const struct library *library, const struct labfile *lab, b
     struct buf text = {0};
     struct stat info;
     /* lstat: a link that leads nowhere is the student's, and is for them to mend. */
-    bool missing = lstat(kernel, &info) != 0 && errno == ENOENT;
+    bool missing = lstat(kernel, &info) != 0;
     bool ok = true;
     if (missing)
         ok = file_read(&text, starter, KERNEL_MOST, err) && file_make_dirs(folder, err) &&

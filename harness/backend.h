@@ -52,7 +52,8 @@ struct launch_result {
 
 struct backend_ops {
     const char *name;  /* "gpu", "sim" */
-    bool exact_bounds; /* reports every access outside an allocation, so check.c adds no guard zones */
+    bool exact_bounds; /* reports every access outside an allocation, so check.c adds no guard zones
+                        */
     void (*close)(struct backend *backend);
     bool (*load)(struct backend *backend, struct backend_module **out, const struct image *image,
                  struct err *err);

@@ -181,7 +181,7 @@ static const char *stop_reason(enum verdict verdict, bool poisoned)
         return _("an earlier case did not end in time");
     if (poisoned)
         return _("an earlier case broke off and took the GPU's context with it");
-    if (verdict == VERDICT_CANNOT_RUN)
+    if (verdict == VERDICT_CANNOT_RUN || verdict == VERDICT_NO_BUILD)
         return _("an earlier case could not run");
     return NULL;
 }

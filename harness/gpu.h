@@ -21,6 +21,11 @@ struct gpu_info {
     bool wsl; /* clocks and processes cannot be read there */
 };
 
+struct driver;
+
+/* gpu_open with a driver that was opened before, or with a table of one's own (tests). */
+bool gpu_open_with(struct backend **out, const struct driver *driver, int ordinal, struct err *err);
+
 /* How many devices the driver shows (CUDA_VISIBLE_DEVICES counts). False: err says what is missing,
  * as gpu_open would. Starts the driver but makes no context. */
 bool gpu_count(int *out, struct err *err);
@@ -40,8 +45,6 @@ json_t *gpu_resources_json(struct backend *gpu, struct backend_module *module, c
 
 /* --- timed launches --- */
 
-struct gpu_event;
-
 struct gpu_launch { /* one kernel with its arguments, ready to go again and again */
     struct backend_module *module;
     const char *entry;
@@ -49,9 +52,10 @@ struct gpu_launch { /* one kernel with its arguments, ready to go again and agai
     void **params;
 };
 
-bool gpu_event_open(struct backend *gpu, struct gpu_event **out, struct err *err);
-void gpu_event_close(struct backend *gpu, struct gpu_event *event);
-bool gpu_event_record(struct backend *gpu, struct gpu_event *event, struct err *err);
+/* Points in the stream. */
+bool gpu_event_open(struct backend *gpu, void **event, struct err *err);
+void gpu_event_close(struct backend *gpu, void *event);
+bool gpu_event_record(struct backend *gpu, void *event, struct err *err);
 
 /* Puts a launch into the stream and returns at once. */
 bool gpu_enqueue(struct backend *gpu, const struct gpu_launch *launch, struct err *err);
@@ -63,6 +67,6 @@ bool gpu_wait(struct backend *gpu, double deadline_ms, struct launch_result *res
               struct err *err);
 
 /* Milliseconds between two recorded events that have passed; NaN when the driver cannot say. */
-double gpu_event_elapsed_ms(struct backend *gpu, struct gpu_event *from, struct gpu_event *to);
+double gpu_event_elapsed_ms(struct backend *gpu, void *from, void *to);
 
 #endif

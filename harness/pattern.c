@@ -167,8 +167,8 @@ static void describe_where(struct buf *out, const struct sample *sample)
     } else if (outcome->wrong == outcome->checked) {
         buf_add_str(out, _("every element"));
     } else if (sample->stride > 1 && outcome->wrong >= 4) {
-        buf_printf(out, _("one element in every %zu, from %zu to %zu"), sample->stride, outcome->first,
-                   sample->last);
+        buf_printf(out, _("one element in every %zu, from %zu to %zu"), sample->stride,
+                   outcome->first, sample->last);
     } else {
         bool places = sample->buffer->lab->locate != NULL;
         bool block = places && !sample->other_blocks && blocks_of(sample->buffer->shape) > 1;

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/msg.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -138,8 +139,12 @@ static bool launch(struct trial *trial, struct launch_result *result, struct err
     };
     memcpy(about.grid, trial->shape.grid, sizeof about.grid);
     memcpy(about.block, trial->shape.block, sizeof about.block);
-    if (!ops->load(request->backend, &about.module, request->image, err))
-        return false;
+    struct err refused = {0};
+    if (!ops->load(request->backend, &about.module, request->image, &refused)) {
+        result->verdict = VERDICT_CANNOT_RUN; /* most often a driver older than the toolkit */
+        snprintf(result->text, sizeof result->text, "%.500s", refused.text);
+        return true;
+    }
     bool ok = ops->launch(request->backend, &about, result, err);
     if (!ok || !result->poisoned)
         ops->unload(request->backend, about.module);

@@ -1,0 +1,161 @@
+#include "limits.h"
+#include "gpu.h"
+#include "stats.h"
+
+#include "base/msg.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { THREADS = 256, WARM = 3, SAMPLES = 9, LAUNCHES = 4, FMA_ROUNDS = 512, TENSOR_ROUNDS = 512 };
+
+static const uint64_t COPY_BYTES = 256 << 20; /* far above any L2 so far */
+static const double DEADLINE_MS = 2000;
+
+struct rate { /* one kernel whose rate is wanted */
+    struct backend *gpu;
+    struct gpu_launch launch;
+    double work; /* bytes or operations of one launch */
+    bool lost;
+};
+
+static bool sample(struct rate *rate, void *from, void *to, double *ms, struct err *err)
+{
+    struct launch_result result = {.verdict = VERDICT_PASS};
+    bool ok = gpu_event_record(rate->gpu, from, err);
+    for (int i = 0; ok && i < LAUNCHES; i++)
+        ok = gpu_enqueue(rate->gpu, &rate->launch, err);
+    ok = ok && gpu_event_record(rate->gpu, to, err) &&
+         gpu_wait(rate->gpu, DEADLINE_MS, &result, err);
+    rate->lost = rate->lost || result.poisoned;
+    if (ok && result.verdict != VERDICT_PASS)
+        ok = err_set(err, _("the card's limit could not be measured: %s"), result.text);
+    if (ok)
+        *ms = gpu_event_elapsed_ms(rate->gpu, from, to) / LAUNCHES;
+    return ok;
+}
+
+/* Work per millisecond, the median over samples. */
+static bool measure(struct rate *rate, double *best, struct err *err)
+{
+    void *from = NULL, *to = NULL;
+    double ms[SAMPLES], ignored;
+    bool ok = gpu_event_open(rate->gpu, &from, err) && gpu_event_open(rate->gpu, &to, err);
+    for (int i = 0; ok && i < WARM; i++)
+        ok = sample(rate, from, to, &ignored, err);
+    for (int i = 0; ok && i < SAMPLES; i++)
+        ok = sample(rate, from, to, &ms[i], err);
+    gpu_event_close(rate->gpu, from);
+    gpu_event_close(rate->gpu, to);
+    double median = ok ? stats_median(ms, SAMPLES).median : 0;
+    if (ok && !(median > 0))
+        ok = err_set(err, _("the card's limit could not be measured: its clock gave no time"));
+    if (ok && !(rate->work / median <= *best))
+        *best = rate->work / median;
+    return ok;
+}
+
+/* GB/s, bytes read plus bytes written: the better of two ways to copy. */
+static bool measure_copy(struct rate *rate, double *value, struct err *err)
+{
+    const struct backend_ops *ops = rate->gpu->ops;
+    uint64_t bytes = COPY_BYTES, free_bytes = gpu_memory_free(rate->gpu), from = 0, to = 0;
+    while (free_bytes && bytes > 1 << 20 && bytes > free_bytes / 8)
+        bytes /= 2;
+    unsigned long long count = bytes / 16;
+    void *params[] = {&from, &to, &count};
+    double best = 0;
+    bool ok = ops->alloc(rate->gpu, &from, bytes, "limit", err) &&
+              ops->alloc(rate->gpu, &to, bytes, "limit", err) &&
+              ops->fill(rate->gpu, from, 0x3f9d70a4u, bytes, true, err);
+    rate->work = 2.0 * (double)bytes;
+    rate->launch.params = params;
+    for (unsigned each = 1; ok && each <= 4; each += 3) {
+        rate->launch.entry = each == 1 ? "limitCopyPlain" : "limitCopy";
+        rate->launch.grid[0] = (unsigned)((count + THREADS * each - 1) / (THREADS * each));
+        ok = measure(rate, &best, err);
+    }
+    *value = best / 1e6;
+    if (!rate->lost) {
+        ops->release(rate->gpu, from);
+        ops->release(rate->gpu, to);
+    }
+    return ok;
+}
+
+/* TFLOP/s: enough blocks to fill the card a few times over, and no memory traffic. */
+static bool measure_arithmetic(struct rate *rate, bool tensor, double *value, struct err *err)
+{
+    const struct backend_ops *ops = rate->gpu->ops;
+    struct gpu_info info;
+    gpu_describe(rate->gpu, &info);
+    unsigned blocks = (unsigned)info.multiprocessors * 32;
+    int rounds = tensor ? TENSOR_ROUNDS : FMA_ROUNDS;
+    uint64_t out = 0;
+    void *params[] = {&out, &rounds};
+    double best = 0,
+           each = tensor ? 4 * 2048.0 / 32 : 32 * 2.0; /* operations of a thread's round */
+    bool ok = ops->alloc(rate->gpu, &out, (size_t)blocks * THREADS * 4, "limit", err);
+    rate->work = each * rounds * blocks * THREADS;
+    rate->launch.params = params;
+    rate->launch.grid[0] = blocks;
+    rate->launch.entry = tensor ? "limitTensor" : "limitFma";
+    ok = ok && measure(rate, &best, err);
+    *value = best / 1e9;
+    if (!rate->lost)
+        ops->release(rate->gpu, out);
+    return ok;
+}
+
+static bool measure_kind(struct limit *out, struct rate *rate, enum lab_limit kind, struct err *err)
+{
+    switch (kind) {
+    case LIMIT_COPY:
+        *out = (struct limit){.kind = "copy", .unit = "GB/s"};
+        return measure_copy(rate, &out->value, err);
+    case LIMIT_FMA:
+        *out = (struct limit){.kind = "fma", .unit = "TFLOP/s"};
+        return measure_arithmetic(rate, false, &out->value, err);
+    case LIMIT_TENSOR:
+        *out = (struct limit){.kind = "tensor", .unit = "TFLOP/s"};
+        return measure_arithmetic(rate, true, &out->value, err);
+    case LIMIT_LAUNCH:
+        break;
+    }
+    return err_set(err, "the lab names no limit that is measured");
+}
+
+bool limits_measure(struct limit *out, struct backend *gpu, const struct image *image,
+                    enum lab_limit kind, bool *lost, struct err *err)
+{
+    static struct {
+        char uuid[48];
+        enum lab_limit kind;
+        struct limit limit;
+    } known;
+    struct gpu_info info;
+    gpu_describe(gpu, &info);
+    *lost = false;
+    if (*known.uuid && strcmp(known.uuid, info.uuid) == 0 && known.kind == kind) {
+        *out = known.limit;
+        return true;
+    }
+    struct rate rate = {.gpu = gpu, .launch = {.grid = {1, 1, 1}, .block = {THREADS, 1, 1}}};
+    if (!gpu->ops->load(gpu, &rate.launch.module, image, err))
+        return false;
+    bool ok = measure_kind(out, &rate, kind, err);
+    *lost = rate.lost;
+    if (!rate.lost)
+        gpu->ops->unload(gpu, rate.launch.module);
+    if (ok) {
+        memcpy(known.uuid, info.uuid, sizeof known.uuid);
+        known.kind = kind;
+        known.limit = *out;
+    }
+    return ok;
+}
+
+double limits_achieved(enum lab_limit kind, double bytes_moved, double flops, double ms)
+{
+    return kind == LIMIT_COPY ? bytes_moved / ms / 1e6 : flops / ms / 1e9;
+}

@@ -1,0 +1,28 @@
+/* What else goes on on a GPU: clocks, throttling and other programs, asked of NVML.
+ *
+ * The library is opened at run time and stays open. The state is the caller's.
+ *
+ * It never fails: where NVML is missing (WSL, some containers) `known` stays false. */
+#ifndef STRIDE_HARNESS_NVML_H
+#define STRIDE_HARNESS_NVML_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct nvml_state {
+    bool known;
+    unsigned sm_mhz;
+    unsigned long long slowed; /* NVML's reasons bits, only those that slow a kernel down */
+    int others;                /* other programs with a context on this GPU; -1 unknown */
+};
+
+/* Reads the state of the GPU with this UUID. */
+void nvml_read(struct nvml_state *out, const char *uuid);
+
+/* Adds what a second reading shows: reasons of both, the lower clock, the larger count. */
+void nvml_merge(struct nvml_state *into, const struct nvml_state *from);
+
+/* The record's `clocks`, with `reasons` as words. New reference; NULL when nothing is known. */
+json_t *nvml_json(const struct nvml_state *state);
+
+#endif

@@ -25,6 +25,7 @@ enum {
 struct margin {
     char marker[16]; /* "• ", "12. ", "[x] "; stands on the first line only */
     int columns;
+    enum style style;
     bool quote;   /* a bar on each line */
     bool pending; /* the marker was not written yet */
 };
@@ -82,7 +83,7 @@ static void begin_line(struct writer *writer)
         if (margin->quote)
             doc_add_str(writer->doc, STYLE_QUOTE, "│ ");
         else if (margin->pending)
-            doc_printf(writer->doc, STYLE_STRONG, "%s", margin->marker);
+            doc_printf(writer->doc, margin->style, "%s", margin->marker);
         else
             doc_printf(writer->doc, STYLE_NORMAL, "%*s", margin->columns, "");
         margin->pending = false;
@@ -136,7 +137,7 @@ static void begin_item(struct writer *writer, const MD_BLOCK_LI_DETAIL *item)
     static const char *const bullets[] = {"• ", "◦ ", "▪ "};
     int depth = writer->list_count < MARGINS_MAX ? writer->list_count : MARGINS_MAX;
     struct list *list = &writer->lists[depth ? depth - 1 : 0];
-    struct margin margin = {.pending = true};
+    struct margin margin = {.style = STYLE_STRONG, .pending = true};
     if (list->ordered)
         snprintf(margin.marker, sizeof margin.marker, "%u. ", list->number++);
     else if (item->is_task)
@@ -491,6 +492,14 @@ void markup_add(struct doc *doc, const char *text, size_t len, const struct mark
     if (doc->open)
         doc_end_line(doc);
     clean_text(&clean, text, len < TEXT_MAX ? len : TEXT_MAX);
+    const char *marker = writer.options->marker;
+    if (marker && *marker) {
+        struct margin margin = {.columns = text_columns(marker, strlen(marker)),
+                                .style = writer.options->marker_style,
+                                .pending = true};
+        snprintf(margin.marker, sizeof margin.marker, "%s", marker);
+        push_margin(&writer, &margin);
+    }
     md_parse(buf_str(&clean), (MD_SIZE)clean.len, &parser, &writer);
     end_line(&writer);
     buf_free(&clean);

@@ -10,9 +10,12 @@
 #include "doc.h"
 
 struct markup_options {
-    int indent;       /* blank columns in front of every line */
-    enum style style; /* of plain text; STYLE_NORMAL by default */
-    bool no_numbers;  /* code without line numbers */
+    int indent;         /* blank columns in front of every line */
+    enum style style;   /* of plain text; STYLE_NORMAL by default */
+    bool no_numbers;    /* code without line numbers */
+    const char *marker; /* in front of the first line ("a) "; under 16 bytes), as wide as that in
+                         * front of the others; may be NULL */
+    enum style marker_style;
 };
 
 /* Adds the text's blocks: headings, paragraphs, nested and numbered lists, task lists, quotes,

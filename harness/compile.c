@@ -6,48 +6,73 @@
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOURCE_MOST = 1 << 20, OPTIONS_MOST = 16 };
+enum { SOURCE_MOST = 1 << 20, FOLDERS_MOST = 8, FIXED_OPTIONS = 5 };
 
 /* The language is fixed and documented: what nvcc 13 takes by default too. */
 #define STANDARD "--std=c++17"
 
+static bool open_nvrtc(struct compiler *out, struct err *err)
+{
+    const char *library = out->toolkit->parts[PART_NVRTC];
+    if (!library)
+        return err_set(err, "%s", _("NVRTC, the CUDA compiler library, is not on this machine"));
+    if (!nvrtc_open(&out->nvrtc, library, out->toolkit->parts[PART_BUILTINS], err))
+        return false;
+    out->abilities = out->nvrtc.abilities;
+    return compiler_pick_arch(&out->abilities, out->capability, out->arch, err);
+}
+
+/* NVRTC does not work, for the reason in err; nvcc does the same work, slowly. False: it is missing
+ * too, and err says how to get one of them. */
+static bool fall_back(struct compiler *compiler, struct err *err)
+{
+    struct err why_not = {0};
+    if (compiler->by_nvcc)
+        return false;
+    if (nvcc_open(&compiler->nvcc, compiler->toolkit, &why_not)) {
+        compiler->by_nvcc = true;
+        compiler->abilities = compiler->nvcc.abilities;
+        compiler->note = mem_strdup(err->text);
+        fprintf(stderr, "stride-harness: %s; nvcc compiles instead\n", err->text);
+        return compiler_pick_arch(&compiler->abilities, compiler->capability, compiler->arch, err);
+    }
+    char *searched = toolkit_searched(compiler->root);
+    struct err first = *err;
+    err_set(err,
+            _("%.300s; %.150s. Run `make deps` in Stride's folder, or install the CUDA Toolkit "
+              "(looked in %.250s)"),
+            first.text, why_not.text, searched);
+    free(searched);
+    return false;
+}
+
+static bool read_header(struct compiler *out, struct err *err)
+{
+    char *header = path_join(out->lab_folder, "lab.h");
+    struct buf text = {0};
+    bool there = file_exists(header);
+    bool ok = !there || file_read(&text, header, SOURCE_MOST, err);
+    if (there && ok)
+        out->lab_header = buf_take(&text);
+    buf_free(&text);
+    free(header);
+    return ok;
+}
+
 bool compiler_open(struct compiler *out, const struct toolkit *toolkit, const char *root,
                    const char *slug, int cc, struct err *err)
 {
-    *out = (struct compiler){.toolkit = toolkit};
-    const char *library = toolkit->parts[PART_NVRTC];
-    if (!library) {
-        char *searched = toolkit_searched(root);
-        err_set(err,
-                _("NVRTC, the CUDA compiler library, is not on this machine; looked in %s. Run "
-                  "`make deps` in Stride's folder, or install the CUDA Toolkit"),
-                searched);
-        free(searched);
-        return false;
-    }
-    if (!nvrtc_open(&out->nvrtc, library, toolkit->parts[PART_BUILTINS], err))
-        return false;
-    if (!nvrtc_pick_arch(&out->nvrtc, cc, out->arch, err)) {
-        compiler_close(out);
-        return false;
-    }
+    *out = (struct compiler){.toolkit = toolkit, .root = root, .capability = cc};
     out->lab_folder = mem_printf("%s/kernels/%s", root, slug);
     out->stand_ins = mem_printf("%s/kernels/include", root);
-    char *header = path_join(out->lab_folder, "lab.h");
-    struct buf text = {0};
-    if (file_exists(header) && file_read(&text, header, SOURCE_MOST, err))
-        out->lab_header = buf_take(&text);
-    bool ok = out->lab_header || !file_exists(header);
-    buf_free(&text);
-    free(header);
-    if (!ok)
-        compiler_close(out);
-    return ok;
+    if (read_header(out, err) && (open_nvrtc(out, err) || fall_back(out, err)))
+        return true;
+    compiler_close(out);
+    return false;
 }
 
 void compiler_close(struct compiler *compiler)
@@ -62,7 +87,7 @@ void compiler_close(struct compiler *compiler)
 
 char *compiler_version(const struct compiler *compiler)
 {
-    return mem_printf("%d.%d", compiler->nvrtc.major, compiler->nvrtc.minor);
+    return mem_printf("%d.%d", compiler->abilities.major, compiler->abilities.minor);
 }
 
 /* Reads the source; what the student did to the file is a complaint, not an error. */
@@ -86,46 +111,65 @@ static bool read_source(struct build *build, const char *path)
     return true;
 }
 
-struct inputs {
-    const char *options[OPTIONS_MOST];
-    int option_count;
-    char *owned[OPTIONS_MOST]; /* options that were put together here */
-    int owned_count;
+/* Where headers are looked for, in this order. */
+struct folders {
+    const char *list[FOLDERS_MOST];
+    int count;
+    char *cccl, *own;
 };
 
-static void add_include(struct inputs *in, const char *folder)
+static void collect_folders(struct folders *out, const struct compiler *compiler, const char *path)
 {
-    char *option = mem_printf("-I%s", folder);
-    in->owned[in->owned_count++] = option;
-    in->options[in->option_count++] = option;
-}
-
-static void collect(struct inputs *in, const struct compiler *compiler, const char *path,
-                    char arch[40])
-{
-    snprintf(arch, 40, "--gpu-architecture=%s", compiler->arch);
-    const char *const fixed[] = {arch, STANDARD, "-lineinfo", "-default-device",
-                                 "--ptxas-options=-v"};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        in->options[in->option_count++] = fixed[i];
     const char *include = compiler->toolkit->parts[PART_HEADERS];
-    add_include(in, compiler->lab_folder);
-    add_include(in, compiler->stand_ins);
-    if (include) {
-        add_include(in, include);
-        char *cccl = path_join(include, "cccl");
-        if (file_is_dir(cccl))
-            add_include(in, cccl);
-        free(cccl);
+    *out = (struct folders){0};
+    out->list[out->count++] = compiler->lab_folder;
+    if (!compiler->by_nvcc) /* nvcc has the host's headers */
+        out->list[out->count++] = compiler->stand_ins;
+    if (include && !compiler->by_nvcc) {
+        out->list[out->count++] = include;
+        out->cccl = path_join(include, "cccl");
+        if (file_is_dir(out->cccl))
+            out->list[out->count++] = out->cccl;
     }
     /* Last, so that a header of the student's never stands in for one that grading trusts. */
-    char *folder = mem_strdup(path);
-    char *slash = strrchr(folder, '/');
-    if (slash && slash != folder) {
-        *slash = '\0';
-        add_include(in, folder);
+    const char *slash = strrchr(path, '/');
+    if (slash && slash != path) {
+        out->own = mem_printf("%.*s", (int)(slash - path), path);
+        out->list[out->count++] = out->own;
     }
-    free(folder);
+}
+
+static bool run_nvrtc(const struct compiler *compiler, struct compiler_output *out,
+                      const struct build *build, const struct folders *folders, struct err *err)
+{
+    char arch[40], *includes[FOLDERS_MOST];
+    snprintf(arch, sizeof arch, "--gpu-architecture=%s", compiler->arch);
+    const char *options[FIXED_OPTIONS + FOLDERS_MOST] = {arch, STANDARD, "-lineinfo",
+                                                         "-default-device", "--ptxas-options=-v"};
+    for (int i = 0; i < folders->count; i++)
+        options[FIXED_OPTIONS + i] = includes[i] = mem_printf("-I%s", folders->list[i]);
+    /* By content, it is found before any lab.h on disk. */
+    const char *const headers[] = {compiler->lab_header}, *const names[] = {"lab.h"};
+    bool ran = nvrtc_compile(&compiler->nvrtc, out, buf_str(&build->source), build->name,
+                             compiler->lab_header ? 1 : 0, headers, names,
+                             FIXED_OPTIONS + folders->count, options, err);
+    for (int i = 0; i < folders->count; i++)
+        free(includes[i]);
+    return ran;
+}
+
+static bool run_compiler(struct compiler *compiler, struct compiler_output *out,
+                         const struct build *build, const char *path, struct err *err)
+{
+    struct folders folders;
+    collect_folders(&folders, compiler, path);
+    bool ran = compiler->by_nvcc ? nvcc_compile(&compiler->nvcc, out, buf_str(&build->source),
+                                                build->name, compiler->lab_header, compiler->arch,
+                                                folders.list, folders.count, err)
+                                 : run_nvrtc(compiler, out, build, &folders, err);
+    free(folders.cccl);
+    free(folders.own);
+    return ran;
 }
 
 static void warn_of_spills(struct build *build)
@@ -165,54 +209,63 @@ static void explain_silence(struct build *build, int status)
     free(text);
 }
 
-static bool build_by_nvrtc(const struct compiler *compiler, struct build *build, const char *path,
-                           struct err *err)
+static void read_log(const struct compiler *compiler, struct build *build,
+                     const struct compiler_output *out, const char *path)
 {
-    struct inputs in = {0};
-    struct nvrtc_output out;
-    char arch[40];
-    collect(&in, compiler, path, arch);
-    /* By content, it is found before any lab.h on disk. */
-    const char *const headers[] = {compiler->lab_header}, *const names[] = {"lab.h"};
-    bool ran = nvrtc_compile(&compiler->nvrtc, &out, buf_str(&build->source), build->name,
-                             compiler->lab_header ? 1 : 0, headers, names, in.option_count,
-                             in.options, err);
-    for (int i = 0; i < in.owned_count; i++)
-        free(in.owned[i]);
-    if (!ran)
-        return false;
-    diagnostics_parse(&build->diagnostics, buf_str(&out.log), out.log.len);
-    diagnostics_map_ptx(&build->diagnostics, buf_str(&out.ptx), out.ptx.len, build->name);
+    struct diagnostics *list = &build->diagnostics;
+    diagnostics_parse(list, buf_str(&out->log), out->log.len);
+    diagnostics_map_ptx(list, buf_str(&out->ptx), out->ptx.len, build->name);
     if (compiler->toolkit->parts[PART_HEADERS])
-        diagnostics_drop_below(&build->diagnostics, compiler->toolkit->parts[PART_HEADERS]);
-    diagnostics_drop_below(&build->diagnostics, compiler->stand_ins);
-    advice_add(&build->diagnostics, buf_str(&build->source), build->name);
-    compare_header(compiler, build, path);
-    build->log_cut = out.log.cut || build->diagnostics.cut;
-    build->ok = out.status == 0;
-    if (build->ok) {
-        build->ptx = out.ptx;
-        build->cubin = out.cubin;
-        out.ptx = out.cubin = (struct buf){0};
-        warn_of_spills(build);
-    } else {
-        explain_silence(build, out.status);
+        diagnostics_drop_below(list, compiler->toolkit->parts[PART_HEADERS]);
+    diagnostics_drop_below(list, compiler->stand_ins);
+    advice_add(list, buf_str(&build->source), build->name);
+    if (list->setup) {
+        char *found = nvcc_host_compilers();
+        char *text =
+            mem_printf(_("nvcc cannot use this machine's host compiler: %s. Found here: %s. "
+                         "Choose one with NVCC_CCBIN=/usr/bin/g++-12"),
+                       list->setup, *found ? found : _("none"));
+        free(list->setup);
+        list->setup = text;
+        free(found);
     }
-    nvrtc_output_free(&out);
-    return true;
+    compare_header(compiler, build, path);
+    build->log_cut = out->log.cut || list->cut;
 }
 
-bool compiler_build(const struct compiler *compiler, struct build *out, const char *path,
+static void take_output(struct build *build, struct compiler_output *out)
+{
+    build->ok = out->status == 0;
+    if (!build->ok) {
+        explain_silence(build, out->status);
+        return;
+    }
+    build->ptx = out->ptx;
+    build->cubin = out->cubin;
+    out->ptx = out->cubin = (struct buf){0};
+    warn_of_spills(build);
+}
+
+bool compiler_build(struct compiler *compiler, struct build *out, const char *path,
                     const char *name, struct err *err)
 {
     double start = clock_ms();
+    struct compiler_output output;
     *out = (struct build){.name = mem_strdup(name)};
+    if (read_source(out, path)) {
+        bool ran = run_compiler(compiler, &output, out, path, err) ||
+                   (fall_back(compiler, err) && run_compiler(compiler, &output, out, path, err));
+        if (!ran) {
+            build_free(out);
+            return false;
+        }
+        read_log(compiler, out, &output, path);
+        take_output(out, &output);
+        compiler_output_free(&output);
+    }
     snprintf(out->arch, sizeof out->arch, "%s", compiler->arch);
-    bool ok = !read_source(out, path) || build_by_nvrtc(compiler, out, path, err);
     out->ms = clock_ms() - start;
-    if (!ok)
-        build_free(out);
-    return ok;
+    return true;
 }
 
 void build_free(struct build *build)

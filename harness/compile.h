@@ -9,20 +9,25 @@
 #define STRIDE_HARNESS_COMPILE_H
 
 #include "diagnostic.h"
+#include "nvcc.h"
 #include "nvrtc.h"
 #include "toolkit.h"
 
 #include "harness/backend.h"
 
 struct compiler {
-    const struct toolkit *toolkit; /* borrowed */
+    const struct toolkit *toolkit; /* borrowed, as is root */
+    const char *root;
+    int capability; /* of the device to compile for; 0 when there is none */
     struct nvrtc nvrtc;
-    bool by_nvcc;     /* NVRTC is missing or broken */
-    char arch[16];    /* "sm_90" or "compute_90" */
-    char *lab_folder; /* ROOT/kernels/SLUG */
-    char *stand_ins;  /* ROOT/kernels/include: C headers that NVRTC lacks */
-    char *lab_header; /* text of its lab.h, NULL when it has none */
-    char *note;       /* why nvcc is used instead of NVRTC; NULL otherwise */
+    struct nvcc nvcc;
+    bool by_nvcc; /* NVRTC is missing or broken; note says why */
+    char *note;
+    struct compiler_abilities abilities; /* of the one in use */
+    char arch[16];                       /* "sm_90" or "compute_90" */
+    char *lab_folder;                    /* ROOT/kernels/SLUG */
+    char *stand_ins;                     /* ROOT/kernels/include: C headers that NVRTC lacks */
+    char *lab_header;                    /* text of its lab.h, NULL when it has none */
 };
 
 struct build {
@@ -43,8 +48,9 @@ void compiler_close(struct compiler *compiler);
 /* "13.0", the version that compiles; free() it. */
 char *compiler_version(const struct compiler *compiler);
 
-/* Compiles the file; complaints call it `name`. False: the machine failed, not the source. */
-bool compiler_build(const struct compiler *compiler, struct build *out, const char *path,
+/* Compiles the file, with nvcc from then on when NVRTC turns out to be broken; complaints call it
+ * `name`. False: the machine failed, not the source. */
+bool compiler_build(struct compiler *compiler, struct build *out, const char *path,
                     const char *name, struct err *err);
 void build_free(struct build *build);
 

@@ -218,6 +218,15 @@ static bool is_caret(struct line line, unsigned *column)
     return true;
 }
 
+/* gcc's copy of the source: "   12 |     int x" and "      |     ^~~". */
+static bool is_quotation(struct line line)
+{
+    line = trim(line);
+    unsigned number;
+    take_number(&line, &number);
+    return starts(trim(line), "|");
+}
+
 static bool is_room(struct diagnostics *out)
 {
     if (out->count < DIAGNOSTICS_MOST)
@@ -311,6 +320,8 @@ static void parse_line(struct diagnostics *out, struct open_item *open, struct l
     } else if (is_summary(line) || !trim(line).len) {
         flush_held(open);
         open->item = NULL;
+    } else if (is_quotation(line)) {
+        flush_held(open);
     } else if (is_caret(line, &column)) {
         if (open->item && !open->item->column)
             open->item->column = column;

@@ -1,5 +1,7 @@
 #include "nvrtc.h"
 
+#include "harness/base/clean.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,12 +54,13 @@ static bool read_abilities(struct nvrtc *out, const char *path, struct err *err)
         !find_symbol(&list, out->library, "nvrtcGetSupportedArchs", path, err))
         return false;
     int total = 0;
-    if (((int (*)(int *, int *))version)(&out->major, &out->minor) != 0 ||
-        ((int (*)(int *))count)(&total) != 0 || total < 1 || total > NVRTC_ARCHS ||
-        ((int (*)(int *))list)(out->archs) != 0)
+    struct compiler_abilities *can = &out->abilities;
+    if (((int (*)(int *, int *))version)(&can->major, &can->minor) != 0 ||
+        ((int (*)(int *))count)(&total) != 0 || total < 1 || total > COMPILER_ARCHS ||
+        ((int (*)(int *))list)(can->archs) != 0)
         return err_set(err, "%s does not say what it can compile for; is it broken?", path);
-    out->arch_count = total;
-    qsort(out->archs, (size_t)total, sizeof *out->archs, ascending);
+    can->arch_count = total;
+    qsort(can->archs, (size_t)total, sizeof *can->archs, ascending);
     return true;
 }
 
@@ -109,12 +112,12 @@ static void drop_nul(struct buf *text)
         text->len--;
 }
 
-bool nvrtc_compile(const struct nvrtc *nvrtc, struct nvrtc_output *out, const char *source,
+bool nvrtc_compile(const struct nvrtc *nvrtc, struct compiler_output *out, const char *source,
                    const char *name, int header_count, const char *const *headers,
                    const char *const *names, int option_count, const char *const *options,
                    struct err *err)
 {
-    *out = (struct nvrtc_output){0};
+    *out = (struct compiler_output){0};
     nvrtc_program program = NULL;
     int status = nvrtc->create(&program, source, name, header_count, headers, names);
     if (status)
@@ -133,41 +136,47 @@ bool nvrtc_compile(const struct nvrtc *nvrtc, struct nvrtc_output *out, const ch
     }
     if (status == 0 || status == NVRTC_COMPILATION)
         return true;
+    struct buf why = {.cap = 300};
+    clean_line(&why, buf_str(&out->log), out->log.len);
     if (status == NVRTC_BUILTIN)
         err_set(err,
                 "NVRTC %d.%d cannot use its built-ins: put libnvrtc-builtins.so.%d.%d beside "
                 "libnvrtc.so, or reinstall the toolkit (%s)",
-                nvrtc->major, nvrtc->minor, nvrtc->major, nvrtc->minor, buf_str(&out->log));
+                nvrtc->abilities.major, nvrtc->abilities.minor, nvrtc->abilities.major,
+                nvrtc->abilities.minor, buf_str(&why));
     else
-        err_set(err, "NVRTC failed: %s. %s", nvrtc->error_string(status), buf_str(&out->log));
-    nvrtc_output_free(out);
+        err_set(err, "NVRTC failed: %s. %s", nvrtc->error_string(status), buf_str(&why));
+    buf_free(&why);
+    compiler_output_free(out);
     return false;
 }
 
-void nvrtc_output_free(struct nvrtc_output *output)
+void compiler_output_free(struct compiler_output *output)
 {
     buf_free(&output->log);
     buf_free(&output->ptx);
     buf_free(&output->cubin);
 }
 
-const char *nvrtc_pick_arch(const struct nvrtc *nvrtc, int cc, char out[16], struct err *err)
+bool compiler_pick_arch(const struct compiler_abilities *abilities, int cc, char out[16],
+                        struct err *err)
 {
     enum { WITHOUT_DEVICE = 90 };
-    int lowest = nvrtc->archs[0], best = 0;
+    int lowest = abilities->archs[0], best = 0;
     int wanted = cc ? cc : WITHOUT_DEVICE;
-    for (int i = 0; i < nvrtc->arch_count; i++)
-        if (nvrtc->archs[i] <= wanted)
-            best = nvrtc->archs[i];
+    for (int i = 0; i < abilities->arch_count; i++)
+        if (abilities->archs[i] <= wanted)
+            best = abilities->archs[i];
     if (!best) {
         err_set(err,
                 "the GPU has compute capability %d.%d, and CUDA %d.%d no longer supports it: it "
                 "starts at %d.%d; an older toolkit is needed for this GPU",
-                wanted / 10, wanted % 10, nvrtc->major, nvrtc->minor, lowest / 10, lowest % 10);
-        return NULL;
+                wanted / 10, wanted % 10, abilities->major, abilities->minor, lowest / 10,
+                lowest % 10);
+        return false;
     }
     /* Machine code runs on later devices of the same major version; across majors only PTX does. */
     bool machine_code = !cc || best / 10 == wanted / 10;
     snprintf(out, 16, "%s_%d", machine_code ? "sm" : "compute", best);
-    return out;
+    return true;
 }

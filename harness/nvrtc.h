@@ -10,15 +10,19 @@
 #include "harness/base/buf.h"
 #include "harness/base/err.h"
 
-enum { NVRTC_ARCHS = 64 };
+enum { COMPILER_ARCHS = 64 };
 
 typedef struct _nvrtcProgram *nvrtc_program; /* NVRTC's own handle */
 
+struct compiler_abilities { /* of NVRTC or nvcc */
+    int major, minor;
+    int archs[COMPILER_ARCHS]; /* capabilities it compiles for, ascending: 75, 80, ... */
+    int arch_count;
+};
+
 struct nvrtc {
     void *library, *builtins;
-    int major, minor;
-    int archs[NVRTC_ARCHS]; /* capabilities it compiles for, ascending: 75, 80, ... */
-    int arch_count;
+    struct compiler_abilities abilities;
     int (*create)(nvrtc_program *, const char *, const char *, int, const char *const *,
                   const char *const *);
     int (*compile)(nvrtc_program, int, const char *const *);
@@ -32,9 +36,9 @@ struct nvrtc {
     const char *(*error_string)(int);
 };
 
-/* What one compilation gave. Free the three buffers. PTX may be there although it failed: then the
+/* What one compilation by NVRTC or nvcc gave. PTX may be there although it failed: then the
  * assembler refused it. */
-struct nvrtc_output {
+struct compiler_output {
     int status; /* 0 is success */
     struct buf log, ptx, cubin;
 };
@@ -45,15 +49,15 @@ void nvrtc_close(struct nvrtc *nvrtc);
 
 /* False only when NVRTC itself failed; a source with errors is a result. `headers` and `names` are
  * files by content, found before any on disk. */
-bool nvrtc_compile(const struct nvrtc *nvrtc, struct nvrtc_output *out, const char *source,
+bool nvrtc_compile(const struct nvrtc *nvrtc, struct compiler_output *out, const char *source,
                    const char *name, int header_count, const char *const *headers,
                    const char *const *names, int option_count, const char *const *options,
                    struct err *err);
-void nvrtc_output_free(struct nvrtc_output *output);
+void compiler_output_free(struct compiler_output *output);
 
-/* The best architecture option for a device of capability `cc` (90; 0 when there is no device):
- * "sm_90", or "compute_90" when the device is newer than the compiler. NULL: too old, err says so.
- */
-const char *nvrtc_pick_arch(const struct nvrtc *nvrtc, int cc, char out[16], struct err *err);
+/* The best architecture for a device of capability `cc` (90; 0 when there is no device): "sm_90",
+ * or "compute_90" when the device is newer than the compiler. False: too old, err says so. */
+bool compiler_pick_arch(const struct compiler_abilities *abilities, int cc, char out[16],
+                        struct err *err);
 
 #endif

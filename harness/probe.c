@@ -59,10 +59,10 @@ static json_t *toolkit_json(const struct toolkit *toolkit)
     if (!toolkit->parts[PART_NVRTC] ||
         !nvrtc_open(&nvrtc, toolkit->parts[PART_NVRTC], toolkit->parts[PART_BUILTINS], &err))
         return err.text[0] ? json_pack("{s:o}", "problem", json_text(err.text)) : json_object();
-    char *version = mem_printf("%d.%d", nvrtc.major, nvrtc.minor);
+    char *version = mem_printf("%d.%d", nvrtc.abilities.major, nvrtc.abilities.minor);
     json_t *archs = json_array();
-    for (int i = 0; i < nvrtc.arch_count; i++)
-        json_array_append_new(archs, json_integer(nvrtc.archs[i]));
+    for (int i = 0; i < nvrtc.abilities.arch_count; i++)
+        json_array_append_new(archs, json_integer(nvrtc.abilities.archs[i]));
     json_t *out = json_pack("{s:s, s:o, s:o}", "version", version, "nvrtc",
                             json_text(toolkit->parts[PART_NVRTC]), "architectures", archs);
     free(version);

@@ -92,11 +92,16 @@ static void summarise_failure(const struct build *build, char *out, size_t len)
 static void emit_build(struct attempt *a)
 {
     const struct build *build = &a->yours;
-    char *version = compiler_version(&a->warm->compiler);
+    const struct compiler *compiler = &a->warm->compiler;
+    char *version = compiler_version(compiler);
+    enum toolkit_part part = compiler->by_nvcc ? PART_NVCC : PART_NVRTC;
     json_t *record =
-        json_pack("{s:{s:s, s:s, s:s}, s:{s:b, s:f, s:o}}", "toolkit", "version", version, "nvrtc",
-                  a->warm->toolkit.parts[PART_NVRTC], "arch", build->arch, "build", "ok", build->ok,
-                  "ms", build->ms, "diagnostics", diagnostics_json(&build->diagnostics));
+        json_pack("{s:{s:s, s:o, s:s}, s:{s:b, s:f, s:o}}", "toolkit", "version", version,
+                  compiler->by_nvcc ? "nvcc" : "nvrtc", json_text(a->warm->toolkit.parts[part]),
+                  "arch", build->arch, "build", "ok", build->ok, "ms", build->ms, "diagnostics",
+                  diagnostics_json(&build->diagnostics));
+    if (compiler->note)
+        json_object_set_new(json_object_get(record, "toolkit"), "note", json_text(compiler->note));
     if (build->log_cut)
         json_object_set_new(json_object_get(record, "build"), "log_cut", json_true());
     emit_set(a->emit, record);
@@ -116,7 +121,7 @@ static void emit_compiled(struct attempt *a)
 static bool compile_stage(struct attempt *a)
 {
     struct err err = {0};
-    const struct warm *warm = a->warm;
+    struct warm *warm = a->warm;
     const char *name = stage_name(STAGE_COMPILE);
     if (!warm->can_compile) {
         emit_skip(a->emit, name, warm->no_compiler.text);

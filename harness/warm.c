@@ -43,13 +43,13 @@ static void *warm_compiler(void *argument)
 {
     const struct toolkit *toolkit = argument;
     struct nvrtc nvrtc;
-    struct nvrtc_output out;
+    struct compiler_output out;
     const char *const options[] = {"--gpu-architecture=compute_80"};
     if (toolkit->parts[PART_NVRTC] &&
         nvrtc_open(&nvrtc, toolkit->parts[PART_NVRTC], toolkit->parts[PART_BUILTINS], NULL)) {
         if (nvrtc_compile(&nvrtc, &out, "__global__ void k() {}", "warm.cu", 0, NULL, NULL, 1,
                           options, NULL))
-            nvrtc_output_free(&out);
+            compiler_output_free(&out);
         /* Not closed: the library stays loaded for the compiler that is opened next. */
     }
     return NULL;
@@ -59,11 +59,17 @@ static void *warm_compiler(void *argument)
 static bool build_own(struct warm *warm, struct build *out, const char *folder, const char *file,
                       bool needed, struct err *err)
 {
+    if (!warm->can_compile)
+        return true;
     char *path = mem_printf("%s/kernels/%s%s", warm->root, folder, file);
     bool ok = true;
     if (needed || file_exists(path))
-        ok = compiler_build(&warm->compiler, out, path, file + (*file == '/'), err);
-    if (ok && out->name && !out->ok)
+        warm->can_compile =
+            compiler_build(&warm->compiler, out, path, file + (*file == '/'), &warm->no_compiler);
+    if (out->name && !out->ok && out->diagnostics.setup) {
+        err_set(&warm->no_compiler, "%s", out->diagnostics.setup);
+        warm->can_compile = false;
+    } else if (out->name && !out->ok)
         ok = err_set(err, "%s does not compile: line %u: %s", path,
                      out->diagnostics.count ? out->diagnostics.items[0].line : 0,
                      out->diagnostics.count ? out->diagnostics.items[0].text : "no reason given");
@@ -94,7 +100,7 @@ bool warm_open(struct warm *out, const char *root, const char *slug, struct err 
     out->can_compile =
         compiler_open(&out->compiler, &out->toolkit, root, slug,
                       warm_fits_gpu(out) ? (int)out->capability : 0, &out->no_compiler);
-    bool ok = !out->can_compile || build_all(out, err);
+    bool ok = build_all(out, err);
     if (!ok)
         warm_close(out);
     return ok;

@@ -168,7 +168,8 @@ static void host_compilers_are_understood(void **state)
               "nvcc fatal   : Unsupported gpu architecture 'compute_999'\n"
               "/usr/include/crt/host_config.h:143:2: error: #error -- unsupported GNU version! gcc "
               "versions later than 15 are not supported!\n");
-    assert_true(list.count >= 3);
+    assert_int_equal(list.count, 3);
+    assert_string_equal(list.items[0].text, "expected ';' before 'x'");
     assert_int_equal(list.items[0].line, 12);
     assert_int_equal(list.items[0].column, 5);
     assert_string_equal(list.items[1].text, "Unsupported gpu architecture 'compute_999'");

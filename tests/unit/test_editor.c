@@ -175,7 +175,10 @@ static void the_child_has_default_signals(void **state)
     waitpid(pid, &status, 0);
     struct buf text = {0};
     assert_true(file_read(&text, log, 1000, &err));
-    assert_string_equal(buf_str(&text), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    unsigned long long blocked = 1, ignored = 1;
+    assert_int_equal(sscanf(buf_str(&text), "SigBlk:%llx SigIgn:%llx", &blocked, &ignored), 2);
+    assert_int_equal(blocked, 0);
+    assert_int_equal(ignored & ~0x180000000ull, 0); /* 32 and 33 are glibc's own */
     buf_free(&text);
     editor_free(&editor);
     free(log);

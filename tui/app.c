@@ -60,6 +60,7 @@ void app_free(struct app *app)
     free(app->history);
     json_decref(app->progress);
     json_decref(app->quiz_state);
+    quiz_free(&app->quiz);
     buf_free(&app->input);
     memset(app, 0, sizeof *app);
 }
@@ -163,6 +164,32 @@ static void settle_cursor(struct pane_view *view, int32_t wanted)
         }
 }
 
+/* The first line that a record complains about; 0 for none. */
+static int first_complaint(const json_t *record)
+{
+    static const char *const lists[] = {"build.diagnostics", "hazards", "cases"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const json_t *list = record_at(record, lists[i]);
+        for (size_t j = 0; j < json_array_size(list); j++) {
+            const json_t *one = json_array_get(list, j);
+            int line = record_int(one, i < 2 ? "line" : "fault.line");
+            if (line > 0)
+                return line;
+        }
+    }
+    return 0;
+}
+
+static void go_to_code_line(struct app *app)
+{
+    struct pane_view *view = &app->pane[PANE_CODE];
+    for (size_t i = 0; i < view->doc.line_count && app->code_line > 0; i++)
+        if (view->doc.lines[i].source_line == app->code_line) {
+            viewer_go_line(&view->viewer, (uint32_t)i);
+            app->code_line = 0;
+        }
+}
+
 static void build(struct app *app, enum pane pane, int columns)
 {
     struct pane_view *view = &app->pane[pane];
@@ -178,6 +205,8 @@ static void build(struct app *app, enum pane pane, int columns)
     viewer_show(&view->viewer, &view->doc, true);
     if (facts.lists)
         settle_cursor(view, tag);
+    if (pane == PANE_CODE)
+        go_to_code_line(app);
     view->columns = columns;
     view->stale = false;
 }
@@ -215,7 +244,7 @@ void app_settle(struct app *app)
         settle_pane(app, pane, layout_text_of(&app->layout, pane));
     }
     if (app->help_open) {
-        struct rect text = {3, 2, app->rows - 5, app->cols - 4};
+        struct rect text = {3, 2, app->rows - 6, app->cols - 4};
         settle_pane(app, PANE_HELP, text);
     }
     if (app->hint_open)
@@ -237,12 +266,30 @@ static void keep_text(struct buf *slot, const char *text, size_t len)
     buf_add(slot, text, len);
 }
 
+/* Reads the quiz and what was answered in it; the first open question is shown. */
+static void load_quiz(struct app *app)
+{
+    const struct labfile *lab = app_lab(app);
+    const struct buf *text = &app->text[TEXT_QUIZ];
+    quiz_free(&app->quiz);
+    app->quiz = (struct quiz){0};
+    app->question = 0;
+    if (!lab || text->len == 0)
+        return;
+    quiz_parse(&app->quiz, "quiz.md", buf_str(text), text->len, NULL);
+    quiz_from_json(&app->quiz, json_object_get(app->quiz_state, lab->slug));
+    if (app->quiz.count > 0)
+        app->question = quiz_next_open(&app->quiz, 0);
+    app->pane[PANE_QUIZ].stale = true;
+}
+
 void app_set_lab(struct app *app, unsigned lab)
 {
     app->lab = lab;
     app->lab_open = true;
     for (int i = 0; i < TEXT_COUNT; i++)
         buf_free(&app->text[i]);
+    load_quiz(app);
     free_exhibit(&app->present);
     free_exhibit(&app->past);
     app->past_number = 0;
@@ -263,8 +310,25 @@ void app_set_lab(struct app *app, unsigned lab)
 void app_set_text(struct app *app, enum app_text which, const char *text, size_t len)
 {
     static const enum pane panes[TEXT_COUNT] = {PANE_LESSON, PANE_QUIZ, PANE_HISTORY};
+    int question = app->question;
+    bool again = which == TEXT_QUIZ && app->text[which].len > 0;
     keep_text(&app->text[which], text, len);
     app->pane[panes[which]].stale = true;
+    if (which == TEXT_QUIZ)
+        load_quiz(app);
+    if (again && question < app->quiz.count) /* the same quiz in another language */
+        app->question = question;
+}
+
+void app_keep_quiz(struct app *app)
+{
+    const struct labfile *lab = app_lab(app);
+    if (!lab)
+        return;
+    if (!app->quiz_state)
+        app->quiz_state = json_object();
+    json_object_set_new(app->quiz_state, lab->slug, quiz_to_json(&app->quiz));
+    app->pane[PANE_QUIZ].stale = true;
 }
 
 void app_set_kernel(struct app *app, const char *text, size_t len)
@@ -283,6 +347,9 @@ void app_set_listings(struct app *app, const struct buf *ptx, const struct buf *
 void app_set_record(struct app *app, json_t *record)
 {
     keep(&app->present.record, record);
+    if (quiz_measure(&app->quiz, record))
+        app_keep_quiz(app);
+    app->code_line = first_complaint(record);
     app_touch(app);
 }
 
@@ -323,7 +390,7 @@ void app_set_history_problem(struct app *app, const char *why)
 void app_set_quiz_state(struct app *app, json_t *state)
 {
     keep(&app->quiz_state, state);
-    app->pane[PANE_QUIZ].stale = true;
+    load_quiz(app);
 }
 
 void app_set_diff(struct app *app, const char *title, const char *text, size_t len)

@@ -15,6 +15,7 @@
 #include "tui/cells.h"
 #include "tui/command.h"
 #include "tui/layout.h"
+#include "tui/quiz.h"
 #include "tui/viewer.h"
 
 #include <jansson.h>
@@ -82,8 +83,6 @@ struct pane_view {
 enum app_mode { MODE_PANES, MODE_SEARCH, MODE_RESTORE };
 enum app_backend { BACKEND_AUTO, BACKEND_GPU, BACKEND_SIM, BACKEND_COUNT };
 
-struct quiz;
-
 struct app {
     struct layout layout;
     int rows, cols;
@@ -100,6 +99,7 @@ struct app {
     const struct attempt *attempt; /* while one runs; borrowed */
     bool stopping;
     bool kernel_changed; /* since the record was made */
+    int code_line;       /* where Code goes when it is next built; 0: stays */
 
     struct app_attempt *history; /* newest first */
     size_t history_count;
@@ -109,8 +109,9 @@ struct app {
     char diff_title[64];
     char history_problem[256]; /* why there is no recording; "" */
 
-    struct quiz *quiz;
-    json_t *quiz_state; /* what was answered: quiz.c's */
+    struct quiz quiz;
+    int question;       /* shown, from 0 */
+    json_t *quiz_state; /* {slug: what was answered, as quiz_to_json writes it} */
 
     enum app_backend backend;
     char notice[512];
@@ -150,6 +151,9 @@ void app_set_history(struct app *app, const struct app_attempt *rows, size_t cou
 void app_set_history_problem(struct app *app, const char *why);
 void app_set_quiz_state(struct app *app, json_t *state);
 void app_set_diff(struct app *app, const char *title, const char *text, size_t len);
+
+/* Puts the answers of the open quiz into quiz_state. */
+void app_keep_quiz(struct app *app);
 
 /* Shows an attempt out of the history in all panes, until Esc. Takes the buffers' bytes. */
 void app_set_past(struct app *app, int number, json_t *record, struct buf *kernel, struct buf *ptx,

@@ -4,6 +4,7 @@
 
 #include "harness/base/msg.h"
 #include "tui/key.h"
+#include "tui/listing.h"
 #include "tui/pane.h"
 
 #include <stdio.h>
@@ -55,16 +56,22 @@ static void search_next(struct app *app, int by)
 
 /* ---- moving */
 
-/* In a list the cursor goes from entry to entry; beyond the last one the text scrolls. */
+/* In a list the cursor goes from entry to entry (lines with the same tag are one); beyond the last
+ * one the text scrolls. */
 static void move_in_list(struct pane_view *view, int by)
 {
     const struct doc *doc = &view->doc;
-    int64_t line = view->viewer.cursor;
-    for (line += by; line >= 0 && line < (int64_t)doc->line_count; line += by)
-        if (doc->lines[line].tag != 0) {
-            viewer_go_line(&view->viewer, (uint32_t)line);
-            return;
-        }
+    int64_t line = view->viewer.cursor, count = (int64_t)doc->line_count;
+    int32_t from = line < count ? doc->lines[line].tag : 0;
+    for (line += by; line >= 0 && line < count; line += by) {
+        int32_t tag = doc->lines[line].tag;
+        if (tag == 0 || tag == from)
+            continue;
+        while (line > 0 && doc->lines[line - 1].tag == tag)
+            line--;
+        viewer_go_line(&view->viewer, (uint32_t)line);
+        return;
+    }
     viewer_scroll(&view->viewer, by);
 }
 
@@ -129,13 +136,19 @@ static void cross(struct app *app)
             source);
 }
 
+/* A mark is an instruction that the lesson is about, or the beginning of inline assembly. */
+static bool is_mark(const struct doc_line *line)
+{
+    return (line->tag & (LISTING_LANDMARK | LISTING_BEGIN)) != 0;
+}
+
 static void go_landmark(struct app *app, int by)
 {
     struct pane_view *view = app_view(app);
     const struct doc *doc = &view->doc;
     int64_t line = view->viewer.cursor;
     for (line += by; line >= 0 && line < (int64_t)doc->line_count; line += by)
-        if (doc->lines[line].tag != 0) {
+        if (is_mark(&doc->lines[line])) {
             viewer_go_line(&view->viewer, (uint32_t)line);
             return;
         }
@@ -188,6 +201,58 @@ static struct request restore_key(struct app *app, int32_t key)
         return nothing;
     }
     return history_request(REQUEST_RESTORE, row->id, "");
+}
+
+/* ---- quiz */
+
+static struct request keep_answers(struct app *app)
+{
+    app_keep_quiz(app);
+    return (struct request){.kind = REQUEST_SAVE_QUIZ};
+}
+
+static void go_question(struct app *app, int question)
+{
+    if (app->quiz.count == 0)
+        return;
+    app->question = (question + app->quiz.count) % app->quiz.count;
+    app->pane[PANE_QUIZ].stale = true;
+    app_settle(app);
+    viewer_home(&app->pane[PANE_QUIZ].viewer);
+    move_in_list(&app->pane[PANE_QUIZ], 1);
+}
+
+static struct request choose(struct app *app, int choice)
+{
+    if (!quiz_choose(&app->quiz, app->question, choice))
+        return nothing;
+    return keep_answers(app);
+}
+
+static struct request answer(struct app *app)
+{
+    const struct doc_line *line = viewer_current(&app->pane[PANE_QUIZ].viewer);
+    int tag = line ? line->tag : 0;
+    if (app->quiz.count == 0)
+        return nothing;
+    if (app->quiz.questions[app->question].right) {
+        go_question(app, quiz_next_open(&app->quiz, app->question));
+        return nothing;
+    }
+    if (tag == QUIZ_TAG_CHECK)
+        return quiz_check(&app->quiz, app->question) ? keep_answers(app) : nothing;
+    if (tag >= QUIZ_TAG_CHOICE && tag < QUIZ_TAG_CHOICE + QUIZ_CHOICES)
+        return choose(app, tag - QUIZ_TAG_CHOICE);
+    return nothing;
+}
+
+/* a, b, c ... answer too, as far as there are choices; -1 for any other key. */
+static int choice_of_key(const struct app *app, int32_t key)
+{
+    if (app_focused(app) != PANE_QUIZ || app->help_open || app->hint_open || app->quiz.count == 0)
+        return -1;
+    int choice = key >= 'a' ? (int)key - 'a' : (int)key - 'A';
+    return choice >= 0 && choice < app->quiz.questions[app->question].choice_count ? choice : -1;
 }
 
 /* ---- closing things, one at a time */
@@ -389,6 +454,14 @@ static struct request perform(struct app *app, enum command command)
         return row ? history_request(REQUEST_SHOW_ATTEMPT, row->id, "") : nothing;
     case COMMAND_DIFF_ATTEMPT:
         return diff_attempt(app);
+    case COMMAND_ANSWER:
+        return answer(app);
+    case COMMAND_QUESTION_NEXT:
+        go_question(app, app->question + 1);
+        return nothing;
+    case COMMAND_QUESTION_BACK:
+        go_question(app, app->question - 1);
+        return nothing;
     case COMMAND_RESTORE_ATTEMPT:
         if (current_attempt(app))
             app->mode = MODE_RESTORE;
@@ -423,6 +496,8 @@ static struct request press(struct app *app, int32_t key)
         return nothing;
     if (choose_pane(app, key))
         return nothing;
+    if (choice_of_key(app, key) >= 0)
+        return choose(app, choice_of_key(app, key));
     bool over = app->help_open || app->hint_open;
     enum context context = over ? CONTEXT_ANY : pane_facts(app_focused(app)).context;
     return perform(app, command_find(context, app->attempt != NULL, key));

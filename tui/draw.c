@@ -167,8 +167,8 @@ static void draw_text(struct cells *cells, const struct pane_view *view, struct 
                     cell->over = OVER_SELECTED;
             }
         }
-        cells_put_str(cells, at.row + row, at.col - 1, 1, focused ? STYLE_KEY : STYLE_DIM,
-                      focused ? "▸" : "·");
+        if (focused)
+            cells_put_str(cells, at.row + row, at.col - 1, 1, STYLE_KEY, "▸");
     }
 }
 
@@ -212,7 +212,7 @@ static void draw_help(const struct app *app, struct cells *cells)
 {
     struct rect box = {1, 0, app->rows - 3, app->cols};
     draw_box(cells, box, _("Keys"));
-    struct rect text = {3, 2, app->rows - 5 - 1, app->cols - 4};
+    struct rect text = {3, 2, app->rows - 6, app->cols - 4};
     draw_text(cells, &app->pane[PANE_HELP], text, false);
     put_right(cells, app->rows - 3, app->cols - 3, 20, STYLE_DIM, _(" Esc closes "));
 }

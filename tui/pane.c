@@ -93,9 +93,20 @@ const char *record_text(const json_t *record, const char *path)
     return text ? text : "";
 }
 
+const char *pane_skipped_why(const json_t *record, const char *stage)
+{
+    const json_t *skipped = record_at(record, "skipped");
+    size_t i;
+    json_t *one;
+    json_array_foreach((json_t *)(uintptr_t)skipped, i, one)
+        if (strcmp(record_text(one, "stage"), stage) == 0)
+            return record_text(one, "why");
+    return "";
+}
+
 void pane_heading(struct doc *doc, const char *text)
 {
-    if (doc->line_count > 0)
+    if (doc->line_count > 0 && doc->lines[doc->line_count - 1].columns > 0)
         doc_add_str(doc, STYLE_NORMAL, "\n");
     doc_add_str(doc, STYLE_HEADING, text);
     doc_end_line(doc);

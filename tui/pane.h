@@ -45,6 +45,9 @@ bool record_number(const json_t *record, const char *path, double *out);
 int record_int(const json_t *record, const char *path); /* 0 when missing */
 const char *record_text(const json_t *record, const char *path);
 
+/* Why a stage was skipped; "" when it was not. */
+const char *pane_skipped_why(const json_t *record, const char *stage);
+
 /* ---- writing */
 
 /* A heading with an empty line before it, unless it is the doc's first line. */

@@ -49,7 +49,7 @@ static void add_lab(const struct app *app, struct doc *doc, unsigned index, int 
     const struct labfile *lab = app->labs[index];
     bool roomy = columns >= ROOMY, open = app->lab_open && app->lab == index;
     int title_columns = columns - 3 - (roomy ? 24 : 2);
-    doc_printf(doc, STYLE_LINE_NUMBER, "%2u ", lab->order);
+    doc_printf(doc, open ? STYLE_KEY : STYLE_LINE_NUMBER, "%2u%s", lab->order, open ? "•" : " ");
     add_title(doc, lab_text_get(&lab->title), open, title_columns > 8 ? title_columns : 8);
     add_reached(app, doc, lab, roomy);
     struct doc_line *line = doc_end_line(doc);

@@ -24,9 +24,10 @@ static void add_row(const struct app *app, struct doc *doc, size_t index, int co
     bool marked = strcmp(app->history_mark, row->id) == 0;
     enum style style;
     const char *mark = verdict_mark_of(row->verdict, &style);
-    if (strcmp(row->verdict, "restored") == 0)
+    bool restored = strcmp(row->verdict, "restored") == 0;
+    if (restored)
         mark = "<";
-    if (row->number > 0)
+    if (row->number > 0 && !restored)
         doc_printf(doc, STYLE_LINE_NUMBER, "%s%4d  ", marked ? "*" : " ", row->number);
     else
         doc_printf(doc, STYLE_LINE_NUMBER, "%s      ", marked ? "*" : " ");
@@ -45,13 +46,13 @@ static void add_row(const struct app *app, struct doc *doc, size_t index, int co
 
 static void add_diff(const struct app *app, struct doc *doc)
 {
-    const char *at = buf_str(&app->text[TEXT_DIFF]);
+    const char *text = buf_str(&app->text[TEXT_DIFF]), *at = strstr(text, "@@");
     doc_add_str(doc, STYLE_HEADING, app->diff_title);
     doc_add_str(doc, STYLE_DIM, _("   Esc goes back to the list"));
     doc_add_str(doc, STYLE_NORMAL, "\n\n");
-    if (!*at)
+    if (!*text)
         pane_paragraph(doc, STYLE_NORMAL, _("The two kernels are equal."));
-    while (*at) {
+    while (at && *at) { /* what is above the first "@@" says only which file it is */
         size_t len = strcspn(at, "\n");
         enum style style = *at == '+'   ? STYLE_DIFF_ADD
                            : *at == '-' ? STYLE_DIFF_REMOVE

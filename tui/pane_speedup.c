@@ -8,18 +8,6 @@
 
 enum { LABEL = 12 };
 
-/* Why a stage is missing; "" when it is not. */
-static const char *skipped_why(const json_t *record, const char *stage)
-{
-    const json_t *skipped = record_at(record, "skipped");
-    size_t i;
-    json_t *one;
-    json_array_foreach((json_t *)(uintptr_t)skipped, i, one)
-        if (strcmp(record_text(one, "stage"), stage) == 0)
-            return record_text(one, "why");
-    return "";
-}
-
 static void add_time(struct doc *doc, const json_t *timing, const char *key, const char *label,
                      enum style style, double slowest, int columns)
 {
@@ -154,7 +142,7 @@ void pane_build_speedup(const struct app *app, struct doc *doc, int columns)
 {
     const json_t *record = app_record(app), *timing = record_at(record, "timing");
     if (!timing) {
-        const char *why = skipped_why(record, "time");
+        const char *why = pane_skipped_why(record, "time");
         if (*why)
             pane_paragraph(doc, STYLE_WARN, why);
         else if (record && *record_text(record, "verdict") && !app->attempt)

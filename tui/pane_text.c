@@ -1,8 +1,11 @@
-/* Panes that hand a whole text to the module that knows its language: lesson, listings, quiz. */
+/* Panes that hand a whole text to the module that knows its language: lesson and listings. */
 #include "tui/pane.h"
 
 #include "harness/base/msg.h"
-#include "tui/highlight.h"
+#include "tui/listing.h"
+#include "tui/markup.h"
+
+#include <string.h>
 
 void pane_build_lesson(const struct app *app, struct doc *doc, int columns)
 {
@@ -10,34 +13,53 @@ void pane_build_lesson(const struct app *app, struct doc *doc, int columns)
     (void)columns;
     if (text->len == 0)
         pane_paragraph(doc, STYLE_DIM, _("Choose a lab in the course (o) and press Enter."));
-    doc_add(doc, STYLE_NORMAL, buf_str(text), text->len);
+    markup_add(doc, buf_str(text), text->len, NULL);
 }
 
-static void build_listing(struct doc *doc, const struct buf *text, enum language language)
+/* Why there is no listing: it was skipped, the kernel did not compile, or nothing ran yet. */
+static void explain_missing(const struct app *app, struct doc *doc)
 {
-    const struct highlight_options options = {.numbers = false};
-    if (text->len == 0)
+    const json_t *record = app_record(app);
+    const char *why = pane_skipped_why(record, "disasm");
+    if (*why)
+        pane_paragraph(doc, STYLE_WARN, why);
+    else if (strcmp(record_text(record, "verdict"), "no-build") == 0)
+        pane_paragraph(
+            doc, STYLE_DIM,
+            _("The kernel did not compile, so there is no listing. 3 shows the messages."));
+    else
         pane_paragraph(doc, STYLE_DIM,
                        _("After a run this shows the listing of the very binary that ran."));
-    else
-        highlight_code(doc, language, buf_str(text), text->len, &options);
+}
+
+static void build_listing(const struct app *app, struct doc *doc, enum lab_listing kind,
+                          const struct buf *text)
+{
+    const struct labfile *lab = app_lab(app);
+    struct listing listing = {0};
+    struct listing_options options = {0};
+    if (text->len == 0) {
+        explain_missing(app, doc);
+        return;
+    }
+    if (lab) {
+        options.landmarks = lab->landmarks;
+        options.landmark_count = lab->landmarks_count;
+    }
+    listing_build(&listing, kind, buf_str(text), text->len, &options);
+    *doc = listing.doc; /* moved: the pane owns it now */
+    listing.doc = (struct doc){0};
+    listing_free(&listing);
 }
 
 void pane_build_ptx(const struct app *app, struct doc *doc, int columns)
 {
     (void)columns;
-    build_listing(doc, &app_exhibit(app)->ptx, LANGUAGE_PTX);
+    build_listing(app, doc, LISTING_PTX, &app_exhibit(app)->ptx);
 }
 
 void pane_build_sass(const struct app *app, struct doc *doc, int columns)
 {
     (void)columns;
-    build_listing(doc, &app_exhibit(app)->sass, LANGUAGE_SASS);
-}
-
-void pane_build_quiz(const struct app *app, struct doc *doc, int columns)
-{
-    const struct buf *text = &app->text[TEXT_QUIZ];
-    (void)columns;
-    doc_add(doc, STYLE_NORMAL, buf_str(text), text->len);
+    build_listing(app, doc, LISTING_SASS, &app_exhibit(app)->sass);
 }

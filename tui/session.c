@@ -252,7 +252,6 @@ static void open_lab(struct session *session, unsigned index, int64_t now_ns)
         session_load_kernel(session);
     app->kernel_changed = false;
     watch_kernel(session);
-    app_set_quiz_state(app, session->quizzes);
     if (!session->started)
         return;
     session_load_history(session, HISTORY_STEP);
@@ -401,7 +400,6 @@ bool session_open(struct session *session, const struct session_options *options
     if (!library_open(&session->library, &notice, err))
         return false;
     session->settings = library_load_state(&session->library, "screen", NULL);
-    session->quizzes = library_load_state(&session->library, "quiz", NULL);
     const char *language = setting(session, options->language, "language");
     if (!msg_load(session->library.root, msg_pick_language(language), &notice))
         msg_load(session->library.root, "en", NULL);
@@ -409,6 +407,9 @@ bool session_open(struct session *session, const struct session_options *options
              theme_pick(setting(session, options->theme, "theme")));
     app_init(&session->app, session->library.labs, session->library.lab_count);
     pick_backend(session, setting(session, options->backend, "backend"));
+    json_t *answers = library_load_state(&session->library, "quiz", NULL);
+    app_set_quiz_state(&session->app, answers);
+    json_decref(answers);
     session_load_progress(session);
     open_first_lab(session, setting(session, options->lab, "lab"));
     if (*notice.text)
@@ -448,7 +449,6 @@ void session_close(struct session *session)
     app_free(&session->app);
     library_close(&session->library);
     json_decref(session->settings);
-    json_decref(session->quizzes);
     buf_free(&session->kernel);
     memset(session, 0, sizeof *session);
 }

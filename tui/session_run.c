@@ -130,8 +130,9 @@ static void finish(struct session *session, int64_t now_ns)
     session_load_progress(session);
     app_set_attempt(app, NULL);
     app_set_record(app, record);
-    if (ptx.len > 0 || sass.len > 0)
-        app_set_listings(app, &ptx, &sass);
+    session_save_quiz(session); /* a prediction may have been decided */
+    app_set_listings(app, &ptx,
+                     &sass); /* none is right when there is none: it belongs to the record */
     json_decref(record);
     buf_free(&ptx);
     buf_free(&sass);
@@ -287,9 +288,8 @@ void session_drop_editor(struct session *session)
 void session_save_quiz(struct session *session)
 {
     struct err err = {0};
-    json_decref(session->quizzes);
-    session->quizzes = json_incref(session->app.quiz_state);
-    if (session->library.writable &&
-        !library_save_state(&session->library, "quiz", session->quizzes, &err))
+    const json_t *state = session->app.quiz_state;
+    if (session->library.writable && state &&
+        !library_save_state(&session->library, "quiz", state, &err))
         app_say(&session->app, STYLE_WARN, "%s", err.text);
 }

@@ -159,13 +159,17 @@ static void set_fault(json_t *entry, const char *kind, const char *buffer, const
     json_decref(fault);
 }
 
-/* Looks for the changed byte nearest to the buffer. `before` walks from the buffer's start
+/* Looks for the changed byte nearest to the buffer; `before` walks from the buffer's start
  * downwards. Compared as bytes, so that no NaN can look like another. */
 static bool find_overrun(const struct trial *trial, bool before, size_t phase, size_t *offset)
 {
-    unsigned char pattern[4];
+    unsigned char pattern[8];
     memcpy(pattern, &trial->guard_pattern, 4);
+    memcpy(pattern + 4, &trial->guard_pattern, 4);
     const unsigned char *zone = trial->scratch;
+    /* Intact zones repeat every four bytes, which memcmp sees much faster than the loop below. */
+    if (memcmp(zone, pattern + phase % 4, 4) == 0 && memcmp(zone, zone + 4, trial->guard - 4) == 0)
+        return false;
     for (size_t k = 0; k < trial->guard; k++) {
         size_t at = before ? trial->guard - 1 - k : k;
         if (zone[at] != pattern[(phase + at) % 4]) {

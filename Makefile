@@ -157,7 +157,7 @@ lint:
 	+@$(MAKE) --no-print-directory CC=gcc test-programs
 	+@$(MAKE) --no-print-directory CC=clang test-programs
 	@printf '%s\n' $(filter tui/%.c harness/%.c kernels/%.c,$(C_FILES)) | \
-	    xargs -P 2 -n 4 clang-tidy --quiet --warnings-as-errors='*' 2>/dev/null
+	    xargs -P 2 -I{} clang-tidy --quiet --warnings-as-errors='*' {} -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) 2>/dev/null
 	@echo "lint: clean"
 
 # FUZZ_TIME seconds for each target; what is found new stays in build-fuzz/corpus/NAME.

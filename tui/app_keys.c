@@ -87,7 +87,7 @@ static void move(struct app *app, int by)
 
 static void go_next_pane(struct app *app, int by)
 {
-    int pane = app_focused(app);
+    int pane = (int)app_focused(app);
     pane = (pane + by + PANE_HELP) % PANE_HELP; /* help is no tab */
     app_focus(app, (enum pane)pane);
 }

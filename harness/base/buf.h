@@ -34,10 +34,10 @@ char *buf_take(struct buf *buf);
 void buf_free(struct buf *buf);
 
 /* malloc, realloc and strdup that end the program with a message instead of returning NULL. */
-void *mem_alloc(size_t size);
-void *mem_zero(size_t count, size_t size);
-void *mem_grow(void *old, size_t count, size_t size);
-char *mem_strdup(const char *text);
-char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void *mem_alloc(size_t size) __attribute__((returns_nonnull));
+void *mem_zero(size_t count, size_t size) __attribute__((returns_nonnull));
+void *mem_grow(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
+char *mem_strdup(const char *text) __attribute__((returns_nonnull));
+char *mem_printf(const char *format, ...) __attribute__((returns_nonnull, format(printf, 1, 2)));
 
 #endif

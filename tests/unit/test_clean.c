@@ -137,27 +137,9 @@ static void every_code_point_round_trips(void **state)
 static void noise_comes_out_clean(void **state)
 {
     (void)state;
-    static const char pieces[][6] = {"\033",
-                                     "[",
-                                     "]",
-                                     "8;;",
-                                     "\a",
-                                     "\\",
-                                     "m",
-                                     "a",
-                                     "\n",
-                                     "\t",
-                                     "\xc2",
-                                     "\x9b",
-                                     "\xe4\xb8",
-                                     "\xad",
-                                     "\xff",
-                                     "P",
-                                     "\xe2\x80",
-                                     "\xae",
-                                     "\r",
-                                     "\xc2\x9c"
-                                     ""};
+    static const char pieces[][6] = {"\033", "[",  "]",        "8;;",  "\a",   "\\",       "m",
+                                     "a",    "\n", "\t",       "\xc2", "\x9b", "\xe4\xb8", "\xad",
+                                     "\xff", "P",  "\xe2\x80", "\xae", "\r",   "\xc2\x9c"};
     uint32_t seed = 12345;
     for (int round = 0; round < 20000; round++) {
         struct buf in = {0}, out = {0};

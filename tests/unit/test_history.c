@@ -453,8 +453,8 @@ static void bytes_are_kept_exactly(void **state)
 {
     (void)state;
     static const char *const texts[] = {"a\r\nb\r\n", "a\nb\n", "a\r\nb\nc\r",
-                                        "\xef\xbb\xbf"
-                                        "a\r\n$Id$\n"};
+                                        ("\xef\xbb\xbf"
+                                         "a\r\n$Id$\n")};
     sh("git config --global core.autocrlf true; git config --global core.eol crlf; "
        "printf '* text=auto ident\\n*.cu text eol=crlf\\n' >$HOME/attributes; "
        "git config --global core.attributesFile $HOME/attributes");

@@ -2,6 +2,7 @@
 #include "gpu_state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { /* the driver's numbers for what is asked of it */
        FUNCTION_SHARED_BYTES = 1,
@@ -53,6 +54,14 @@ void card_read(struct gpu *gpu, int ordinal)
     info->wsl = driver_on_wsl();
 }
 
+int gpu_wanted_ordinal(void)
+{
+    const char *text = getenv("STRIDE_GPU");
+    char *end;
+    long ordinal = text ? strtol(text, &end, 10) : 0;
+    return text && *text && *end == '\0' && ordinal >= 0 && ordinal < 1024 ? (int)ordinal : 0;
+}
+
 void gpu_describe(const struct backend *backend, struct gpu_info *out)
 {
     *out = gpu_of(backend)->info;
@@ -69,6 +78,21 @@ json_t *gpu_device_json(const struct backend *backend)
                      "compute_capability", capability, "driver", version, "multiprocessors",
                      info->multiprocessors, "l2_bytes", (json_int_t)info->l2_bytes, "memory_bytes",
                      (json_int_t)info->memory_bytes);
+}
+
+json_t *gpu_list_json(struct err *err)
+{
+    struct gpu gpu = {0};
+    int count = 0;
+    if (!driver_open(&gpu.driver, err) || !gpu_count(&count, err))
+        return NULL;
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        if (gpu.driver->device_get(&gpu.device, i) == DRIVER_OK) {
+            card_read(&gpu, i);
+            json_array_append_new(list, gpu_device_json(&gpu.backend));
+        }
+    return list;
 }
 
 uint64_t gpu_memory_free(struct backend *backend)

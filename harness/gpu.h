@@ -30,10 +30,17 @@ bool gpu_open_with(struct backend **out, const struct driver *driver, int ordina
  * as gpu_open would. Starts the driver but makes no context. */
 bool gpu_count(int *out, struct err *err);
 
+/* Which of the visible devices to use: $STRIDE_GPU, a number from 0, else 0. */
+int gpu_wanted_ordinal(void);
+
 void gpu_describe(const struct backend *gpu, struct gpu_info *out);
 
 /* The record's `device` object. New reference. */
 json_t *gpu_device_json(const struct backend *gpu);
+
+/* The `device` objects of all devices the driver shows, without making a context. New reference;
+ * NULL when err says what is missing. */
+json_t *gpu_list_json(struct err *err);
 
 /* Bytes that can be allocated now; 0 when the driver does not say. */
 uint64_t gpu_memory_free(struct backend *gpu);

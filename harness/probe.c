@@ -1,5 +1,7 @@
 #include "probe.h"
 
+#include "gpu.h"
+#include "nvml.h"
 #include "nvrtc.h"
 #include "toolkit.h"
 
@@ -70,6 +72,38 @@ static json_t *toolkit_json(const struct toolkit *toolkit)
     return out;
 }
 
+/* The devices, the one in use, and what NVML shows of it; without one, why. */
+static void add_devices(json_t *facts)
+{
+    struct err err = {0};
+    json_t *devices = gpu_list_json(&err);
+    size_t used = (size_t)gpu_wanted_ordinal();
+    json_t *device = json_array_get(devices, used < json_array_size(devices) ? used : 0);
+    if (!device) {
+        json_object_set_new(facts, "no_device", json_text(err.text));
+        json_decref(devices);
+        return;
+    }
+    struct nvml_state state = {0};
+    nvml_read(&state, json_string_value(json_object_get(device, "uuid")));
+    json_object_set(facts, "device", device);
+    json_object_set_new(facts, "devices", devices);
+    json_object_set_new(facts, "nvml", json_boolean(state.known));
+}
+
+/* Settings that change which GPU or toolkit is seen; only those that are set. */
+static json_t *settings_json(void)
+{
+    static const char *const names[] = {"STRIDE_CUDA",          "CUDA_HOME",         "CUDA_PATH",
+                                        "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "STRIDE_GPU",
+                                        "CUDA_CACHE_DISABLE",   "CUDA_CACHE_PATH",   "NVCC_CCBIN"};
+    json_t *settings = json_object();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            json_object_set_new(settings, names[i], json_text(getenv(names[i])));
+    return settings;
+}
+
 void probe_run(struct emit *emit, const char *root)
 {
     struct toolkit toolkit;
@@ -80,6 +114,9 @@ void probe_run(struct emit *emit, const char *root)
     char *searched = toolkit_searched(root);
     json_object_set_new(found, "searched", json_text(searched));
     free(searched);
-    emit_set(emit, json_pack("{s:o, s:o}", "toolkit", found, "tools", tools_json(&toolkit)));
+    json_t *facts = json_pack("{s:o, s:o, s:o}", "toolkit", found, "tools", tools_json(&toolkit),
+                              "settings", settings_json());
+    add_devices(facts);
+    emit_set(emit, facts);
     toolkit_free(&toolkit);
 }

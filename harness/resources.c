@@ -38,7 +38,6 @@ json_t *resources_find(const struct warm *warm, const struct build *build)
         threads = shape.block[0] * shape.block[1] * shape.block[2];
         shared = shape.dynamic_shared_bytes;
     }
-#if __has_include("gpu.c")
     struct image image = build_image(build);
     struct backend_module *module;
     if (warm_fits_gpu(warm) && warm->gpu->ops->load(warm->gpu, &module, &image, NULL)) {
@@ -47,6 +46,5 @@ json_t *resources_find(const struct warm *warm, const struct build *build)
         if (out)
             return out;
     }
-#endif
     return from_machine_code(build, entry, threads, shared);
 }

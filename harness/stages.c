@@ -17,9 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HAS_GPU   (__has_include("gpu.c") && __has_include("check.c"))
-#define HAS_SIM   (__has_include("sim.c") && __has_include("check.c"))
-#define HAS_TIMER __has_include("timing.c")
+#define HAS_SIM __has_include("sim.c")
 
 struct attempt {
     struct warm *warm;
@@ -153,13 +151,11 @@ static bool compile_stage(struct attempt *a)
 
 /* ---- check and hazards */
 
-#if HAS_GPU || HAS_SIM
 static void add_case(void *context, json_t *entry)
 {
     struct attempt *a = context;
     emit_add(a->emit, "cases", json_incref(entry));
 }
-#endif
 
 #if HAS_SIM
 /* Beside a GPU's cases, the simulator's are of interest only when they found something. */
@@ -171,7 +167,6 @@ static void add_failed_case(void *context, json_t *entry)
 }
 #endif
 
-#if HAS_GPU || HAS_SIM
 static struct check_request make_request(struct attempt *a, struct backend *backend)
 {
     return (struct check_request){
@@ -184,7 +179,6 @@ static struct check_request make_request(struct attempt *a, struct backend *back
         .context = a,
     };
 }
-#endif
 
 static void stop_stage(struct attempt *a, enum stage stage, const struct err *err)
 {
@@ -192,7 +186,6 @@ static void stop_stage(struct attempt *a, enum stage stage, const struct err *er
     judge(a, VERDICT_CANNOT_RUN, err->text);
 }
 
-#if HAS_GPU
 static void check_on_gpu(struct attempt *a)
 {
     struct err err = {0};
@@ -215,7 +208,6 @@ static void check_on_gpu(struct attempt *a)
     emit_done(a->emit, stage_name(STAGE_CHECK), clock_ms() - start);
     check_result_free(&result);
 }
-#endif
 
 /* Runs the simulator with all its checks, for the stage that asked. */
 static bool simulate(struct attempt *a, enum stage stage, bool decides, struct err *err)
@@ -269,10 +261,8 @@ static void check_stage(struct attempt *a)
             err_set(&err, _("this lab needs compute capability %s, and this GPU has %u.%u"),
                     warm->about->capability, warm->capability / 10, warm->capability % 10);
         stop_stage(a, STAGE_CHECK, warm->gpu ? &err : &warm->no_gpu);
-#if HAS_GPU
     } else if (a->work->backend != BACKEND_SIM && fits) {
         check_on_gpu(a);
-#endif
     } else {
         check_on_simulator(a);
     }
@@ -319,7 +309,6 @@ static void hazards_stage(struct attempt *a)
 
 /* ---- time, timeline, disasm */
 
-#if HAS_TIMER && HAS_GPU
 static void note_timing(void *context, const char *text)
 {
     struct attempt *a = context;
@@ -369,7 +358,6 @@ static void measure(struct attempt *a)
         emit_skip(a->emit, name, result.skip);
     timing_result_free(&result);
 }
-#endif
 
 static void time_stage(struct attempt *a)
 {
@@ -385,11 +373,7 @@ static void time_stage(struct attempt *a)
         emit_skip(a->emit, name, why);
         return;
     }
-#if HAS_TIMER && HAS_GPU
     measure(a);
-#else
-    emit_skip(a->emit, name, _("timing is not part of this build"));
-#endif
 }
 
 static void timeline_stage(struct attempt *a)
@@ -460,10 +444,8 @@ bool stages_run(struct warm *warm, const struct work *work, struct emit *emit)
     }
     emit_end(emit, a.verdict, a.summary[0] ? a.summary : _("compiles"));
     emit->nonce = NULL;
-#if HAS_SIM
     if (a.has_simulated)
         check_result_free(&a.simulated);
-#endif
     build_free(&a.yours);
     return !a.poisoned;
 }

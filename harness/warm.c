@@ -10,19 +10,15 @@
 
 void warm_take_gpu(struct warm *warm)
 {
-#if __has_include("gpu.c")
     if (warm->gpu)
         return;
-    if (!gpu_open(&warm->gpu, 0, &warm->no_gpu)) {
+    if (!gpu_open(&warm->gpu, gpu_wanted_ordinal(), &warm->no_gpu)) {
         warm->gpu = NULL;
         return;
     }
     struct gpu_info info;
     gpu_describe(warm->gpu, &info);
     warm->capability = (unsigned)(info.major * 10 + info.minor);
-#else
-    err_set(&warm->no_gpu, "this build has no GPU back end");
-#endif
 }
 
 void warm_release_gpu(struct warm *warm)

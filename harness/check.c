@@ -27,11 +27,9 @@ static void merge_hazards(struct check_result *result, json_t *reports, uint64_t
         result->hazards = json_array();
     size_t i, k;
     json_t *report, *known;
-    json_array_foreach(reports, i, report)
-    {
+    json_array_foreach(reports, i, report) {
         json_t *same = NULL;
-        json_array_foreach(result->hazards, k, known)
-        {
+        json_array_foreach(result->hazards, k, known) {
             if (same_member(known, report, "kind") && same_member(known, report, "line") &&
                 same_member(known, report, "other_line") && same_member(known, report, "array"))
                 same = known;

@@ -238,6 +238,7 @@ static void end_code(struct writer *writer)
 static int enter_block(MD_BLOCKTYPE type, void *detail, void *context)
 {
     struct writer *writer = context;
+    writer->style_count = 0;
     switch (type) {
     case MD_BLOCK_QUOTE:
         begin_block(writer);
@@ -428,7 +429,9 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *context)
         add_inline(writer, STYLE_DIM, "~", 1);
     if (type == MD_SPAN_IMG)
         add_inline(writer, STYLE_DIM, "]", 1);
-    writer->style_count--;
+    /* md4c 0.4 leaves spans that it never entered when links and images are tangled. */
+    if (writer->style_count > 0)
+        writer->style_count--;
     if (type == MD_SPAN_A && ((MD_SPAN_A_DETAIL *)detail)->href.size) {
         struct buf href = {0};
         buf_add_str(&href, " <");

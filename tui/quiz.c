@@ -165,7 +165,7 @@ static void question_from_json(struct quiz_question *question, const json_t *sta
     question->measured = question->predict && found;
     question->right = question->predict ? right && found : right;
     json_int_t tries = json_integer_value(json_object_get(state, "tries"));
-    question->tries = tries > 0 && tries < 1000 ? (int)tries : 1;
+    question->tries = tries >= 0 && tries < 1000 ? (int)tries : 0;
     free(question->found);
     question->found = question->measured ? mem_strdup(found) : NULL;
 }

@@ -309,38 +309,58 @@ static char *identity_part(git_config *config, const char *variable, const char 
     return value && *value ? mem_strdup(value) : config_text(config, setting);
 }
 
-bool history_signature(struct history *history, git_signature **out, int64_t time_s,
-                       struct err *notice, struct err *err)
+/* What git and the environment say; *name and *email may be NULL. */
+static void read_identity(struct history *history, char **name, char **email)
 {
     git_config *config = NULL;
     if (git_repository_config_snapshot(&config, history->repo) != 0)
-        config = NULL; /* a broken ~/.gitconfig costs the name, not the attempt */
-    char *name = identity_part(config, "GIT_AUTHOR_NAME", "user.name");
-    char *email = identity_part(config, "GIT_AUTHOR_EMAIL", "user.email");
+        config = NULL; /* a broken configuration costs the name, not the attempt */
+    *name = identity_part(config, "GIT_AUTHOR_NAME", "user.name");
+    *email = identity_part(config, "GIT_AUTHOR_EMAIL", "user.email");
     git_config_free(config);
-    git_signature *now = NULL;
-    int code = -1;
-    if (name && email)
-        code = git_signature_now(&now, name, email);
-    if (code != 0) {
-        code = git_signature_now(&now, "Stride student", "student@localhost");
-        if (code == 0 && history_first_time(history, "identity"))
-            history_tell(notice,
-                         _("git knows no name for you, so attempts are signed \"Stride student\". "
-                           "To change that: git config --global user.name \"Your Name\" and git "
-                           "config --global user.email you@example.org"));
-    }
+}
+
+/* The signature of now; *own says whether it is the student's. */
+static int sign_now(struct history *history, git_signature **out, bool *own)
+{
+    char *name = NULL, *email = NULL;
+    read_identity(history, &name, &email);
+    *own = name && email && git_signature_now(out, name, email) == 0;
     free(name);
     free(email);
-    if (code == 0) {
-        git_repository_set_ident(history->repo, now->name, now->email);
-        if (time_s)
-            code = git_signature_new(out, now->name, now->email, time_s, now->when.offset);
-        else
-            *out = now;
+    return *own ? 0 : git_signature_now(out, "Stride student", "student@localhost");
+}
+
+bool history_identity(struct history *history, char out[256])
+{
+    git_signature *now = NULL;
+    bool own = false;
+    if (sign_now(history, &now, &own) == 0)
+        snprintf(out, 256, "%s <%s>", now->name, now->email);
+    else
+        out[0] = '\0';
+    git_signature_free(now);
+    return own;
+}
+
+bool history_signature(struct history *history, git_signature **out, int64_t time_s, struct err *notice,
+                       struct err *err)
+{
+    git_signature *now = NULL;
+    bool own = false;
+    if (sign_now(history, &now, &own) != 0)
+        return history_explain(err, _("cannot sign the attempt"));
+    if (!own && history_first_time(history, "identity"))
+        history_tell(notice, _("git knows no name for you, so attempts are signed \"Stride student\". "
+                               "To change that: git config --global user.name \"Your Name\" and git "
+                               "config --global user.email you@example.org"));
+    git_repository_set_ident(history->repo, now->name, now->email);
+    if (!time_s) {
+        *out = now;
+        return true;
     }
-    if (code != 0 || time_s)
-        git_signature_free(now);
+    int code = git_signature_new(out, now->name, now->email, time_s, now->when.offset);
+    git_signature_free(now);
     return code == 0 || history_explain(err, _("cannot sign the attempt"));
 }
 

@@ -42,6 +42,9 @@ struct history_attempt {
 bool history_open(struct history **out, const char *work, struct err *notice, struct err *err);
 void history_close(struct history *history);
 
+/* "Name <email>" as attempts are signed now; false when it is the neutral one. */
+bool history_identity(struct history *history, char out[256]);
+
 /* Commits the attempt on the present HEAD and fills id. Record and listings are also written to the
  * work folder; kernel.cu there is the student's and stays as it is. When recording is not possible
  * now (a lock, a full disk), the attempt is kept in WORK/../parked, err says so, and it is recorded

@@ -1,0 +1,313 @@
+/* The content check for authors. cli_check.c reads, cli_check_run.c runs kernels. One line for each
+ * thing that was looked at: ok, FAIL with the reason, or skip with what this machine lacks. */
+#include "cli_check.h"
+
+#include "doc.h"
+#include "quiz.h"
+
+#include "harness/base/file.h"
+#include "harness/base/msg.h"
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CODE_COLUMNS = 76, QUESTIONS_LEAST = 8, WRONG_LEAST = 6, HINTS_LEAST = 3 };
+
+void check_say(struct check *check, enum check_result result, const char *name, const char *format, ...)
+{
+    static const char *const words[] = {"ok", "FAIL", "skip"};
+    char *why = NULL;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&why, format, args) < 0)
+        why = NULL;
+    va_end(args);
+    say("%s %s %s%s%s\n", words[result], check->lab->slug, name, why && *why ? ": " : "", why ? why : "");
+    fflush(stdout);
+    free(why);
+    check->failed += result == CHECK_FAIL;
+    check->skipped += result == CHECK_SKIP;
+}
+
+bool check_read(struct check *check, const char *name, struct buf *out)
+{
+    struct err err = {0};
+    char *path = library_lab_path(&check->cli->library, check->lab->slug, name);
+    bool ok = file_read(out, path, 1 << 20, &err);
+    if (!ok)
+        check_say(check, CHECK_FAIL, name, "%s", err.text);
+    free(path);
+    return ok;
+}
+
+/* ---- code */
+
+/* The next line of *at, without its end; false at the end of the text. */
+static bool next_line(const char **at, const char **line, size_t *len)
+{
+    if (!**at)
+        return false;
+    *line = *at;
+    *len = strcspn(*at, "\n");
+    *at += *len + ((*at)[*len] == '\n');
+    return true;
+}
+
+/* Copies the text without what stands between the marks; *regions counts them. */
+static void outside_marks(const char *text, struct buf *out, int *regions)
+{
+    const char *line;
+    size_t len;
+    bool inside = false;
+    *regions = 0;
+    while (next_line(&text, &line, &len)) {
+        bool opens = memmem(line, len, "// >>> your code", 16) != NULL;
+        bool closes = memmem(line, len, "// <<< your code", 16) != NULL;
+        inside = inside && !closes;
+        if (!inside) {
+            buf_add(out, line, len);
+            buf_add_char(out, '\n');
+        }
+        *regions += opens;
+        inside = inside || opens;
+    }
+    if (inside)
+        *regions = 0; /* never closed */
+}
+
+static void check_region(struct check *check)
+{
+    struct buf starter = {0}, solution = {0}, a = {0}, b = {0};
+    int in_starter = 0, in_solution = 0;
+    if (check_read(check, "starter.cu", &starter) && check_read(check, "solution.cu", &solution)) {
+        outside_marks(buf_str(&starter), &a, &in_starter);
+        outside_marks(buf_str(&solution), &b, &in_solution);
+        if (!in_starter || in_starter != in_solution)
+            check_say(check, CHECK_FAIL, "marks", "%s", _("starter and solution need the same pairs of // >>> your "
+                                                          "code and // <<< your code"));
+        else if (a.len != b.len || memcmp(a.data, b.data, a.len) != 0)
+            check_say(check, CHECK_FAIL, "marks", "%s", _("starter and solution differ outside the marks"));
+        else
+            check_say(check, CHECK_OK, "marks", "%s", "");
+    }
+    buf_free(&starter);
+    buf_free(&solution);
+    buf_free(&a);
+    buf_free(&b);
+}
+
+static void check_width(struct check *check, const char *name, const char *text, bool only_fenced)
+{
+    const char *line;
+    size_t len;
+    bool fenced = !only_fenced;
+    for (int number = 1; next_line(&text, &line, &len); number++) {
+        if (only_fenced && len >= 3 && strncmp(line, "```", 3) == 0) {
+            fenced = !fenced;
+        } else if (fenced && text_columns(line, len) > CODE_COLUMNS) {
+            check_say(check, CHECK_FAIL, name, _("line %d has %d columns, and code has at most %d"), number,
+                      text_columns(line, len), CODE_COLUMNS);
+            return;
+        }
+    }
+    check_say(check, CHECK_OK, name, "%s", "");
+}
+
+static void check_code(struct check *check)
+{
+    static const char *const names[] = {"starter.cu", "solution.cu", "baseline.cu"};
+    for (size_t i = 0; i < 3; i++) {
+        struct buf text = {0};
+        if (check_read(check, names[i], &text))
+            check_width(check, names[i], buf_str(&text), false);
+        buf_free(&text);
+    }
+}
+
+/* ---- texts */
+
+static bool read_lesson(struct check *check, const char *name, struct buf *out)
+{
+    struct err err = {0};
+    char *path = mem_printf("%s/lessons/%s/%s", check->cli->library.root, check->lab->lesson, name);
+    bool ok = file_read(out, path, 4 << 20, &err);
+    if (!ok)
+        check_say(check, CHECK_FAIL, name, "%s", err.text);
+    free(path);
+    return ok;
+}
+
+/* Headings by level and code blocks in order: what two languages of one text have in common. */
+static void outline(const char *text, struct buf *out)
+{
+    const char *line;
+    size_t len;
+    bool fenced = false;
+    while (next_line(&text, &line, &len)) {
+        size_t level = strspn(line, "#");
+        if (len >= 3 && strncmp(line, "```", 3) == 0) {
+            fenced = !fenced;
+            if (fenced)
+                buf_add_char(out, '`');
+        } else if (!fenced && level && level <= 6 && level < len && line[level] == ' ') {
+            buf_add_char(out, (char)('0' + level));
+        }
+    }
+}
+
+static void check_lessons(struct check *check)
+{
+    struct buf english = {0}, chinese = {0}, a = {0}, b = {0};
+    if (read_lesson(check, "lesson.md", &english) && read_lesson(check, "lesson.zh.md", &chinese)) {
+        check_width(check, "lesson.md", buf_str(&english), true);
+        check_width(check, "lesson.zh.md", buf_str(&chinese), true);
+        outline(buf_str(&english), &a);
+        outline(buf_str(&chinese), &b);
+        if (strcmp(buf_str(&a), buf_str(&b)) != 0)
+            check_say(check, CHECK_FAIL, "languages", _("headings and code blocks differ: %s and %s"), buf_str(&a),
+                      buf_str(&b));
+        else
+            check_say(check, CHECK_OK, "languages", "%s", "");
+    }
+    buf_free(&english);
+    buf_free(&chinese);
+    buf_free(&a);
+    buf_free(&b);
+}
+
+static bool parse_quiz(struct check *check, const char *name, struct quiz *quiz)
+{
+    struct buf text = {0}, problems = {0};
+    bool ok = read_lesson(check, name, &text);
+    if (ok && !quiz_parse(quiz, name, buf_str(&text), text.len, &problems)) {
+        while (problems.len && problems.data[problems.len - 1] == '\n')
+            problems.data[--problems.len] = '\0';
+        check_say(check, CHECK_FAIL, name, "%s", buf_str(&problems));
+        ok = false;
+    }
+    if (ok && quiz->count < QUESTIONS_LEAST) {
+        check_say(check, CHECK_FAIL, name, _("%d questions; a lab has at least %d"), quiz->count, QUESTIONS_LEAST);
+        ok = false;
+    }
+    if (ok)
+        check_say(check, CHECK_OK, name, _("%d questions"), quiz->count);
+    buf_free(&text);
+    buf_free(&problems);
+    return ok;
+}
+
+/* The first question whose answers differ between the languages; 0 when none does. */
+static int first_difference(const struct quiz *a, const struct quiz *b)
+{
+    for (int i = 0; i < a->count && i < b->count; i++) {
+        const struct quiz_question *one = &a->questions[i], *other = &b->questions[i];
+        bool same = one->choice_count == other->choice_count && !one->predict == !other->predict &&
+                    (!one->predict || strcmp(one->predict, other->predict) == 0) &&
+                    one->limit_count == other->limit_count;
+        for (int k = 0; same && k < one->choice_count; k++)
+            same = one->choices[k].right == other->choices[k].right;
+        for (int k = 0; same && k < one->limit_count; k++)
+            same = !(one->limits[k] < other->limits[k] || one->limits[k] > other->limits[k]);
+        if (!same)
+            return i + 1;
+    }
+    return a->count == b->count ? 0 : (a->count < b->count ? a->count : b->count) + 1;
+}
+
+static void check_quizzes(struct check *check)
+{
+    struct quiz english = {0}, chinese = {0};
+    bool ok = parse_quiz(check, "quiz.md", &english);
+    if (parse_quiz(check, "quiz.zh.md", &chinese) && ok) {
+        int differs = first_difference(&english, &chinese);
+        if (differs)
+            check_say(check, CHECK_FAIL, "quiz languages", _("question %d differs"), differs);
+        else
+            check_say(check, CHECK_OK, "quiz languages", "%s", "");
+    }
+    quiz_free(&english);
+    quiz_free(&chinese);
+}
+
+static void check_hints(struct check *check)
+{
+    unsigned hints = check->lab->hints_count;
+    if (hints < HINTS_LEAST)
+        check_say(check, CHECK_FAIL, "hints", _("%u hints; a lab has at least %d"), hints, HINTS_LEAST);
+    else
+        check_say(check, CHECK_OK, "hints", "%u", hints);
+}
+
+/* ---- wrong kernels' names */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int check_list_wrong(struct check *check, char ***out)
+{
+    char *folder = library_lab_path(&check->cli->library, check->lab->slug, "wrong");
+    DIR *dir = opendir(folder);
+    char **names = NULL;
+    int count = 0;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        size_t len = strlen(entry->d_name);
+        if (len < 4 || strcmp(entry->d_name + len - 3, ".cu") != 0)
+            continue;
+        names = mem_grow(names, (size_t)count + 1, sizeof *names);
+        names[count++] = mem_printf("wrong/%s", entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    free(folder);
+    if (count)
+        qsort(names, (size_t)count, sizeof *names, by_name);
+    *out = names;
+    return count;
+}
+
+static void check_wrong_count(struct check *check)
+{
+    char **names = NULL;
+    int count = check_list_wrong(check, &names);
+    if (count < WRONG_LEAST)
+        check_say(check, CHECK_FAIL, "wrong", _("%d wrong kernels; a lab has at least %d"), count, WRONG_LEAST);
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+/* ---- */
+
+static void check_lab(struct check *check)
+{
+    check_region(check);
+    check_code(check);
+    check_lessons(check);
+    check_quizzes(check);
+    check_hints(check);
+    check_wrong_count(check);
+    check_run_kernels(check);
+}
+
+int cli_check(struct cli *cli)
+{
+    int failed = 0, skipped = 0;
+    for (int i = 0; i < cli->argument_count; i++)
+        if (!cli_lab(cli, cli->arguments[i]))
+            return CLI_USAGE;
+    unsigned count = cli->argument_count ? (unsigned)cli->argument_count : cli->library.lab_count;
+    for (unsigned i = 0; i < count; i++) {
+        struct check check = {.cli = cli,
+                              .lab = cli->argument_count ? library_find(&cli->library, cli->arguments[i])
+                                                         : cli->library.labs[i]};
+        check_lab(&check);
+        failed += check.failed;
+        skipped += check.skipped;
+    }
+    say(_("%u labs: %d problems, %d things could not be checked here\n"), count, failed, skipped);
+    return failed ? CLI_BROKEN_LAB : skipped ? CLI_CANNOT : CLI_OK;
+}

@@ -1,0 +1,158 @@
+/* The quiz without a screen: questions on standard output, answers from standard input, one a line. */
+#include "cli_core.h"
+
+#include "quiz.h"
+
+#include "harness/base/msg.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_doc(const struct doc *doc)
+{
+    for (size_t i = 0; i < doc->line_count; i++) {
+        const struct doc_line *line = &doc->lines[i];
+        for (uint32_t k = 0; k < line->span_count; k++)
+            say_text(line->spans[k].text, line->spans[k].len);
+        say("\n");
+    }
+}
+
+static void print_question(const struct quiz *quiz, int number)
+{
+    struct doc doc = {0};
+    quiz_show(quiz, number, &doc);
+    print_doc(&doc);
+    doc_free(&doc);
+}
+
+static bool load(struct cli *cli, const struct labfile *lab, struct quiz *quiz)
+{
+    struct buf text = {0}, problems = {0};
+    struct err err = {0};
+    bool ok = library_read_text(&cli->library, lab, LIBRARY_QUIZ, &text, NULL, &err);
+    if (!ok) {
+        complain("%s", err.text);
+    } else if (!quiz_parse(quiz, "quiz", buf_str(&text), text.len, &problems) && quiz->count == 0) {
+        complain("%s", buf_str(&problems));
+        ok = false;
+    }
+    buf_free(&text);
+    buf_free(&problems);
+    return ok;
+}
+
+/* Predictions are decided by the last attempt's record, where there is one. */
+static void measure(struct cli *cli, const struct labfile *lab, struct quiz *quiz)
+{
+    struct history_entry last;
+    struct buf text = {0};
+    struct err err = {0};
+    if (!cli->library.writable || !history_open(&cli->history, cli->library.work, NULL, &err))
+        return;
+    if (history_find(cli->history, lab->slug, "last", &last, NULL) &&
+        history_read(cli->history, lab->slug, last.id, HISTORY_RECORD, &text, NULL)) {
+        json_t *record = attempt_load_record(text.data, text.len);
+        if (record)
+            quiz_measure(quiz, record);
+        json_decref(record);
+    }
+    buf_free(&text);
+}
+
+/* Choices named in the line, by number or letter, chosen; false when there is none. */
+static bool choose(struct quiz *quiz, int number, const char *line)
+{
+    const struct quiz_question *question = &quiz->questions[number];
+    bool any = false;
+    for (const char *at = line; *at && !(any && !question->many); at++) {
+        int choice = isdigit((unsigned char)*at)   ? *at - '1'
+                     : isalpha((unsigned char)*at) ? tolower((unsigned char)*at) - 'a'
+                                                   : -1;
+        if (choice < 0 || choice >= question->choice_count)
+            continue;
+        quiz_choose(quiz, number, choice);
+        any = true;
+    }
+    if (any && question->many)
+        quiz_check(quiz, number);
+    return any;
+}
+
+static bool save(struct cli *cli, const struct labfile *lab, const struct quiz *quiz)
+{
+    struct err err = {0};
+    json_t *all = library_load_state(&cli->library, "quiz", NULL);
+    json_object_set_new(all, lab->slug, quiz_to_json(quiz));
+    bool ok = !cli->library.writable || library_save_state(&cli->library, "quiz", all, &err);
+    if (!ok)
+        complain("%s", err.text);
+    json_decref(all);
+    return ok;
+}
+
+static bool is_done(const struct quiz_question *question)
+{
+    return question->answered && (question->right || (question->predict && !question->measured));
+}
+
+/* One question until it is answered; false at the end of input or at "q". */
+static bool ask(struct quiz *quiz, int number)
+{
+    char *line = NULL;
+    size_t size = 0;
+    bool going = true;
+    print_question(quiz, number);
+    while (going && !is_done(&quiz->questions[number])) {
+        say(_("> a to %c, s to skip, q to quit: "), 'a' + quiz->questions[number].choice_count - 1);
+        fflush(stdout);
+        if (getline(&line, &size, stdin) < 0) {
+            say("\n");
+            going = false;
+            break;
+        }
+        line[strcspn(line, "\n")] = '\0';
+        if (strcmp(line, "q") == 0) {
+            going = false;
+        } else if (strcmp(line, "s") == 0) {
+            break;
+        } else if (choose(quiz, number, line)) {
+            say("\n");
+            print_question(quiz, number);
+        } else {
+            say("%s\n", _("that is none of the choices"));
+        }
+    }
+    free(line);
+    return going;
+}
+
+int cli_quiz(struct cli *cli)
+{
+    const struct labfile *lab = cli_lab(cli, cli->arguments[0]);
+    struct quiz quiz = {0};
+    struct err notice = {0};
+    if (!lab)
+        return CLI_USAGE;
+    if (!load(cli, lab, &quiz)) {
+        quiz_free(&quiz);
+        return CLI_BROKEN_LAB;
+    }
+    json_t *all = library_load_state(&cli->library, "quiz", &notice);
+    if (*notice.text)
+        complain("%s", notice.text);
+    quiz_from_json(&quiz, json_object_get(all, lab->slug));
+    json_decref(all);
+    measure(cli, lab, &quiz);
+    bool going = true, saved = true;
+    for (int i = 0; going && i < quiz.count; i++) {
+        if (is_done(&quiz.questions[i]))
+            continue;
+        going = ask(&quiz, i);
+        saved = save(cli, lab, &quiz);
+    }
+    say(_("%d of %d questions answered right\n"), quiz_score(&quiz), quiz.count);
+    quiz_free(&quiz);
+    return saved ? CLI_OK : CLI_FAILED;
+}

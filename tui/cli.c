@@ -8,7 +8,6 @@
 
 #include <langinfo.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,7 +339,6 @@ int cli_main(int argc, char **argv)
     struct line line = {0};
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C");
-    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error like a full disk */
     char *root = NULL;
     if (path_find_root(&root, NULL))
         msg_load(root, msg_pick_language(NULL), NULL); /* for complaints about the command line */

@@ -33,9 +33,6 @@ struct screen {
     int64_t wait_since_ns; /* of the script's step; 0 when it is new */
 };
 
-#pragma weak cli_wants /* until cli.c has landed */
-#pragma weak cli_main
-
 static volatile sig_atomic_t got_resize, got_end, got_stop, got_continue;
 
 static void take_signal(int number)
@@ -483,7 +480,8 @@ int main(int argc, char **argv)
 {
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and records have points in their numbers */
-    if (cli_wants && cli_wants(argc, argv))
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error like a full disk */
+    if (cli_wants(argc, argv))
         return cli_main(argc, argv);
     struct options options;
     struct err err = {0};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOURCE_MOST = 1 << 20, FOLDERS_MOST = 8, FIXED_OPTIONS = 5 };
+enum { SOURCE_MOST = 1 << 20, FOLDERS_MOST = 8, FIXED_OPTIONS = 5, PCH_OPTIONS = 3 };
 
 /* The language is fixed and documented: what nvcc 13 takes by default too. */
 #define STANDARD "--std=c++17"
@@ -63,26 +63,44 @@ static bool read_header(struct compiler *out, struct err *err)
     return ok;
 }
 
+static void open_headers(struct compiler *out)
+{
+    char *path = path_join(out->lab_folder, "solution.cu");
+    struct buf text = {0};
+    if (!out->by_nvcc && file_read(&text, path, SOURCE_MOST, NULL))
+        headers_open(&out->headers, &out->abilities, buf_str(&text));
+    buf_free(&text);
+    free(path);
+}
+
 bool compiler_open(struct compiler *out, const struct toolkit *toolkit, const char *root,
                    const char *slug, int cc, struct err *err)
 {
     *out = (struct compiler){.toolkit = toolkit, .root = root, .capability = cc};
     out->lab_folder = mem_printf("%s/kernels/%s", root, slug);
     out->stand_ins = mem_printf("%s/kernels/include", root);
-    if (read_header(out, err) && (open_nvrtc(out, err) || fall_back(out, err)))
+    if (read_header(out, err) && (open_nvrtc(out, err) || fall_back(out, err))) {
+        open_headers(out);
         return true;
+    }
     compiler_close(out);
     return false;
 }
 
 void compiler_close(struct compiler *compiler)
 {
+    headers_close(&compiler->headers);
     nvrtc_close(&compiler->nvrtc);
     free(compiler->lab_folder);
     free(compiler->stand_ins);
     free(compiler->lab_header);
     free(compiler->note);
     *compiler = (struct compiler){0};
+}
+
+void compiler_relax(struct compiler *compiler)
+{
+    headers_close(&compiler->headers);
 }
 
 char *compiler_version(const struct compiler *compiler)
@@ -144,15 +162,23 @@ static bool run_nvrtc(const struct compiler *compiler, struct compiler_output *o
 {
     char arch[40], *includes[FOLDERS_MOST];
     snprintf(arch, sizeof arch, "--gpu-architecture=%s", compiler->arch);
-    const char *options[FIXED_OPTIONS + FOLDERS_MOST] = {arch, STANDARD, "-lineinfo",
-                                                         "-default-device", "--ptxas-options=-v"};
+    const char *options[FIXED_OPTIONS + FOLDERS_MOST + PCH_OPTIONS] = {
+        arch, STANDARD, "-lineinfo", "-default-device", "--ptxas-options=-v"};
     for (int i = 0; i < folders->count; i++)
         options[FIXED_OPTIONS + i] = includes[i] = mem_printf("-I%s", folders->list[i]);
+    int count = FIXED_OPTIONS + folders->count;
+    char *image =
+        compiler->headers.folder ? mem_printf("-pch-dir=%s", compiler->headers.folder) : NULL;
+    if (image) {
+        options[count++] = "-pch";
+        options[count++] = "-pch-messages=false";
+        options[count++] = image;
+    }
     /* By content, it is found before any lab.h on disk. */
     const char *const headers[] = {compiler->lab_header}, *const names[] = {"lab.h"};
     bool ran = nvrtc_compile(&compiler->nvrtc, out, buf_str(&build->source), build->name,
-                             compiler->lab_header ? 1 : 0, headers, names,
-                             FIXED_OPTIONS + folders->count, options, err);
+                             compiler->lab_header ? 1 : 0, headers, names, count, options, err);
+    free(image);
     for (int i = 0; i < folders->count; i++)
         free(includes[i]);
     return ran;

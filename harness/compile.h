@@ -9,6 +9,7 @@
 #define STRIDE_HARNESS_COMPILE_H
 
 #include "diagnostic.h"
+#include "headers.h"
 #include "nvcc.h"
 #include "nvrtc.h"
 #include "toolkit.h"
@@ -20,6 +21,7 @@ struct compiler {
     const char *root;
     int capability; /* of the device to compile for; 0 when there is none */
     struct nvrtc nvrtc;
+    struct headers headers;
     struct nvcc nvcc;
     bool by_nvcc; /* NVRTC is missing or broken; note says why */
     char *note;
@@ -44,6 +46,9 @@ struct build {
 bool compiler_open(struct compiler *out, const struct toolkit *toolkit, const char *root,
                    const char *slug, int cc, struct err *err);
 void compiler_close(struct compiler *compiler);
+
+/* Lets go of what a waiting child need not keep for ever; compiling works as before, slower. */
+void compiler_relax(struct compiler *compiler);
 
 /* "13.0", the version that compiles; free() it. */
 char *compiler_version(const struct compiler *compiler);

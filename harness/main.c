@@ -84,15 +84,18 @@ static int parse_options(struct options *out, int argc, char *argv[])
     return -1;
 }
 
-/* Waits for the job's line; after some idle minutes the GPU is given back, since others share it.
+/* Waits for the job's line; after some idle minutes what others could use is given back.
  */
 static bool read_job(struct buf *line, struct warm *warm)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    bool relaxed = false;
     while (line->len < JOB_MOST && !memchr(buf_str(line), '\n', line->len)) {
-        int ready = poll(&in, 1, warm->gpu ? IDLE_MS : -1);
-        if (ready == 0)
-            warm_release_gpu(warm);
+        int ready = poll(&in, 1, relaxed ? -1 : IDLE_MS);
+        if (ready == 0) {
+            warm_relax(warm);
+            relaxed = true;
+        }
         if (ready <= 0)
             continue;
         char block[4096];

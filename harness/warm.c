@@ -21,7 +21,7 @@ void warm_take_gpu(struct warm *warm)
     warm->capability = (unsigned)(info.major * 10 + info.minor);
 }
 
-void warm_release_gpu(struct warm *warm)
+static void release_gpu(struct warm *warm)
 {
     if (warm->gpu)
         warm->gpu->ops->close(warm->gpu);
@@ -31,6 +31,13 @@ void warm_release_gpu(struct warm *warm)
 bool warm_fits_gpu(const struct warm *warm)
 {
     return warm->gpu && warm->capability >= capability_parse(warm->about->capability);
+}
+
+void warm_relax(struct warm *warm)
+{
+    release_gpu(warm);
+    if (warm->can_compile)
+        compiler_relax(&warm->compiler);
 }
 
 /* The first compilation of a process loads NVRTC's tables; that goes on beside the driver's start.
@@ -109,7 +116,7 @@ void warm_close(struct warm *warm)
     build_free(&warm->limits);
     if (warm->can_compile)
         compiler_close(&warm->compiler);
-    warm_release_gpu(warm);
+    release_gpu(warm);
     toolkit_free(&warm->toolkit);
     labfile_free(warm->about);
     *warm = (struct warm){0};

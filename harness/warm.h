@@ -35,8 +35,9 @@ void warm_close(struct warm *warm);
 /* Whether there is a GPU and it has the lab's compute capability. */
 bool warm_fits_gpu(const struct warm *warm);
 
-/* Gives the GPU back to others who share it, and takes it again. */
-void warm_release_gpu(struct warm *warm);
+/* Gives back what others could use while nothing is to do: the GPU, disk space. warm_take_gpu takes
+ * the GPU again. */
+void warm_relax(struct warm *warm);
 void warm_take_gpu(struct warm *warm);
 
 #endif

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ENTRY  "asyncTransformTiles"
@@ -278,6 +279,35 @@ static void a_wrong_entry_says_what_is_expected(void **state)
     build_free(&model);
 }
 
+static void large_headers_are_read_once_and_leave_nothing(void **state)
+{
+    (void)state;
+    NEED_NVRTC();
+    struct headers headers;
+    struct compiler_abilities old = {.major = 12, .minor = 4}, new = {.major = 13};
+    setenv("TMPDIR", folder, 1);
+    char *left =
+        mem_printf("%s/stride-headers-%d-killed", folder, 0x3fffffff); /* no such process */
+    assert_int_equal(mkdir(left, 0700), 0);
+    headers_open(&headers, &new, "#include <mma.h>\n#include <cuda/std/cstdint>\n");
+    assert_null(headers.folder);
+    headers_open(&headers, &old, "#include <cuda/pipeline>\n");
+    assert_null(headers.folder);
+    headers_open(&headers, &new, "#include \"lab.h\"\n#include <cuda/pipeline>\n");
+    assert_false(file_is_dir(left)); /* what a killed child left is gone */
+    free(left);
+    if (headers.folder) { /* NULL on a full disk */
+        assert_true(file_is_dir(headers.folder));
+        char *image = path_join(headers.folder, "kernel_0.pch"), *gone = mem_strdup(headers.folder);
+        assert_true(file_write(image, "x", 1, false, NULL));
+        headers_close(&headers);
+        assert_false(file_is_dir(gone));
+        free(image);
+        free(gone);
+    }
+    unsetenv("TMPDIR");
+}
+
 static void what_is_no_text_is_refused(void **state)
 {
     (void)state;
@@ -298,7 +328,8 @@ static void what_is_no_text_is_refused(void **state)
 static void the_architecture_fits_device_and_compiler(void **state)
 {
     (void)state;
-    struct compiler_abilities abilities = {.major = 12, .minor = 4, .archs = {75, 80, 86, 90}, .arch_count = 4};
+    struct compiler_abilities abilities = {
+        .major = 12, .minor = 4, .archs = {75, 80, 86, 90}, .arch_count = 4};
     static const struct {
         int capability;
         const char *arch;
@@ -326,6 +357,7 @@ int main(void)
         cmocka_unit_test(headers_of_students_compile),
         cmocka_unit_test(the_labs_own_header_wins),
         cmocka_unit_test(a_wrong_entry_says_what_is_expected),
+        cmocka_unit_test(large_headers_are_read_once_and_leave_nothing),
         cmocka_unit_test(what_is_no_text_is_refused),
         cmocka_unit_test(the_architecture_fits_device_and_compiler),
     };

@@ -33,7 +33,7 @@ class Attempt:
     """One child, warmed and given one job; `record` is what its events add up to."""
 
     def __init__(self, lab, source, stages, backend="gpu", base=None, environment=None):
-        self.record, self.notes, self.times, self.events = {}, [], {}, []
+        self.record, self.notes, self.times, self.done_s, self.events = {}, [], {}, {}, []
         self.out = tempfile.TemporaryDirectory(prefix="stride-gpu-")
         read, write = os.pipe()
         os.dup2(write, 3, inheritable=True)
@@ -79,6 +79,7 @@ class Attempt:
             self.notes.append(event["text"])
         elif kind == "done":
             self.times[event["stage"]] = event["ms"]
+            self.done_s[event["stage"]] = time.monotonic() - self.sent
         elif kind == "skip":
             self.record.setdefault("skipped", {})[event["stage"]] = event["why"]
         elif kind == "end":

@@ -1,5 +1,5 @@
 /* How much cp.async gains in the lab cp-async for different amounts of arithmetic: baseline and
- * solution, timed side by side. tests/gpu/variants builds this once for each number of steps. */
+ * solution, timed side by side. tests/gpu/bench_variants builds this once for each number of steps. */
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -30,7 +30,8 @@ static const struct command {
     int options;
     const char *synopsis, *help;
 } commands[] = {
-    {"list", cli_list, 0, 0, OPTION_JSON, "list [--json]", N_("the labs, and how far you are with each")},
+    {"list", cli_list, 0, 0, OPTION_JSON, "list [--json]",
+     N_("the labs, and how far you are with each")},
     {"run", cli_run, 1, 2, OPTION_JSON | OPTION_NO_COMMIT | OPTION_BACKEND,
      "run LAB [FILE] [--backend auto|gpu|sim] [--json] [--no-commit]",
      N_("one attempt with your kernel, or with FILE")},
@@ -45,7 +46,8 @@ static const struct command {
     {"restore", cli_restore, 2, 2, 0, "restore LAB ATTEMPT",
      N_("puts the kernel of an attempt back, as a new commit")},
     {"reset", cli_reset, 1, 1, 0, "reset LAB", N_("puts the starter code back, as a new commit")},
-    {"check", cli_check, 0, CLI_ARGUMENTS, OPTION_BACKEND, "check [LAB...] [--backend auto|gpu|sim]",
+    {"check", cli_check, 0, CLI_ARGUMENTS, OPTION_BACKEND,
+     "check [LAB...] [--backend auto|gpu|sim]",
      N_("for authors: checks lessons, quizzes and kernels")},
 };
 
@@ -183,8 +185,10 @@ static void print_usage(FILE *file)
     fputs("       stride --script FILE --size COLSxROWS --save DIR\n", file);
     fprintf(file, "           %s\n", _("the screen without a terminal: keys in, screens out"));
     fputs("       stride --help    --version    [--lang en|zh]\n", file);
-    fputs(_("Exit status: 0 passed or done, 1 not passed, 2 usage, 3 the lab is broken, 4 this machine can't, "
-            "5 Stride failed.\n"), file);
+    fputs(_("Exit status: 0 passed or done, 1 not passed, 2 usage, 3 the lab is broken, 4 this "
+            "machine can't, "
+            "5 Stride failed.\n"),
+          file);
 }
 
 static const struct command *find_command(const char *name)
@@ -198,8 +202,8 @@ static const struct command *find_command(const char *name)
 /* Options of the screen that take a value, so that the value is not taken for a command. */
 static bool takes_value(const char *option)
 {
-    static const char *const names[] = {"--lang", "--theme", "--script", "--size", "--save", "--backend",
-                                        "--lab"};
+    static const char *const names[] = {"--lang", "--theme",   "--script", "--size",
+                                        "--save", "--backend", "--lab"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], option) == 0)
             return true;
@@ -236,7 +240,8 @@ static const char *option_value(const char *name, int argc, char **argv, int *i)
     return NULL;
 }
 
-static bool parse_option(struct cli *cli, struct line *line, int argc, char **argv, int *i, int *used)
+static bool parse_option(struct cli *cli, struct line *line, int argc, char **argv, int *i,
+                         int *used)
 {
     const char *word = argv[*i], *value;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
@@ -284,10 +289,12 @@ static bool parse(struct cli *cli, struct line *line, int argc, char **argv)
     if (line->help || line->version)
         return true;
     if (!line->command) {
-        complain(_("there is no command %s; `stride --help` shows all"), line->word ? line->word : "");
+        complain(_("there is no command %s; `stride --help` shows all"),
+                 line->word ? line->word : "");
         return false;
     }
-    bool fits = cli->argument_count >= line->command->least && cli->argument_count <= line->command->most;
+    bool fits =
+        cli->argument_count >= line->command->least && cli->argument_count <= line->command->most;
     if (!fits || (used & ~line->command->options) || (cli->ptx && cli->sass)) {
         complain(_("usage: stride %s"), line->command->synopsis);
         return false;

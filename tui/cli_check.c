@@ -15,7 +15,8 @@
 
 enum { CODE_COLUMNS = 76, QUESTIONS_LEAST = 8, WRONG_LEAST = 6, HINTS_LEAST = 3 };
 
-void check_say(struct check *check, enum check_result result, const char *name, const char *format, ...)
+void check_say(struct check *check, enum check_result result, const char *name, const char *format,
+               ...)
 {
     static const char *const words[] = {"ok", "FAIL", "skip"};
     char *why = NULL;
@@ -24,7 +25,8 @@ void check_say(struct check *check, enum check_result result, const char *name, 
     if (vasprintf(&why, format, args) < 0)
         why = NULL;
     va_end(args);
-    say("%s %s %s%s%s\n", words[result], check->lab->slug, name, why && *why ? ": " : "", why ? why : "");
+    say("%s %s %s%s%s\n", words[result], check->lab->slug, name, why && *why ? ": " : "",
+        why ? why : "");
     fflush(stdout);
     free(why);
     check->failed += result == CHECK_FAIL;
@@ -85,10 +87,12 @@ static void check_region(struct check *check)
         outside_marks(buf_str(&starter), &a, &in_starter);
         outside_marks(buf_str(&solution), &b, &in_solution);
         if (!in_starter || in_starter != in_solution)
-            check_say(check, CHECK_FAIL, "marks", "%s", _("starter and solution need the same pairs of // >>> your "
-                                                          "code and // <<< your code"));
+            check_say(check, CHECK_FAIL, "marks", "%s",
+                      _("starter and solution need the same pairs of // >>> your "
+                        "code and // <<< your code"));
         else if (a.len != b.len || memcmp(a.data, b.data, a.len) != 0)
-            check_say(check, CHECK_FAIL, "marks", "%s", _("starter and solution differ outside the marks"));
+            check_say(check, CHECK_FAIL, "marks", "%s",
+                      _("starter and solution differ outside the marks"));
         else
             check_say(check, CHECK_OK, "marks", "%s", "");
     }
@@ -107,8 +111,8 @@ static void check_width(struct check *check, const char *name, const char *text,
         if (only_fenced && len >= 3 && strncmp(line, "```", 3) == 0) {
             fenced = !fenced;
         } else if (fenced && text_columns(line, len) > CODE_COLUMNS) {
-            check_say(check, CHECK_FAIL, name, _("line %d has %d columns, and code has at most %d"), number,
-                      text_columns(line, len), CODE_COLUMNS);
+            check_say(check, CHECK_FAIL, name, _("line %d has %d columns, and code has at most %d"),
+                      number, text_columns(line, len), CODE_COLUMNS);
             return;
         }
     }
@@ -166,8 +170,8 @@ static void check_lessons(struct check *check)
         outline(buf_str(&english), &a);
         outline(buf_str(&chinese), &b);
         if (strcmp(buf_str(&a), buf_str(&b)) != 0)
-            check_say(check, CHECK_FAIL, "languages", _("headings and code blocks differ: %s and %s"), buf_str(&a),
-                      buf_str(&b));
+            check_say(check, CHECK_FAIL, "languages",
+                      _("headings and code blocks differ: %s and %s"), buf_str(&a), buf_str(&b));
         else
             check_say(check, CHECK_OK, "languages", "%s", "");
     }
@@ -188,7 +192,8 @@ static bool parse_quiz(struct check *check, const char *name, struct quiz *quiz)
         ok = false;
     }
     if (ok && quiz->count < QUESTIONS_LEAST) {
-        check_say(check, CHECK_FAIL, name, _("%d questions; a lab has at least %d"), quiz->count, QUESTIONS_LEAST);
+        check_say(check, CHECK_FAIL, name, _("%d questions; a lab has at least %d"), quiz->count,
+                  QUESTIONS_LEAST);
         ok = false;
     }
     if (ok)
@@ -235,7 +240,8 @@ static void check_hints(struct check *check)
 {
     unsigned hints = check->lab->hints_count;
     if (hints < HINTS_LEAST)
-        check_say(check, CHECK_FAIL, "hints", _("%u hints; a lab has at least %d"), hints, HINTS_LEAST);
+        check_say(check, CHECK_FAIL, "hints", _("%u hints; a lab has at least %d"), hints,
+                  HINTS_LEAST);
     else
         check_say(check, CHECK_OK, "hints", "%u", hints);
 }
@@ -274,7 +280,8 @@ static void check_wrong_count(struct check *check)
     char **names = NULL;
     int count = check_list_wrong(check, &names);
     if (count < WRONG_LEAST)
-        check_say(check, CHECK_FAIL, "wrong", _("%d wrong kernels; a lab has at least %d"), count, WRONG_LEAST);
+        check_say(check, CHECK_FAIL, "wrong", _("%d wrong kernels; a lab has at least %d"), count,
+                  WRONG_LEAST);
     for (int i = 0; i < count; i++)
         free(names[i]);
     free(names);
@@ -302,8 +309,9 @@ int cli_check(struct cli *cli)
     unsigned count = cli->argument_count ? (unsigned)cli->argument_count : cli->library.lab_count;
     for (unsigned i = 0; i < count; i++) {
         struct check check = {.cli = cli,
-                              .lab = cli->argument_count ? library_find(&cli->library, cli->arguments[i])
-                                                         : cli->library.labs[i]};
+                              .lab = cli->argument_count
+                                         ? library_find(&cli->library, cli->arguments[i])
+                                         : cli->library.labs[i]};
         check_lab(&check);
         failed += check.failed;
         skipped += check.skipped;

@@ -17,8 +17,8 @@ struct check {
 enum check_result { CHECK_OK, CHECK_FAIL, CHECK_SKIP };
 
 /* Prints and counts one result; the format may give "" for nothing to add. */
-void check_say(struct check *check, enum check_result result, const char *name, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void check_say(struct check *check, enum check_result result, const char *name, const char *format,
+               ...) __attribute__((format(printf, 4, 5)));
 
 /* Reads a file of the lab's folder; false after a FAIL. */
 bool check_read(struct check *check, const char *name, struct buf *out);

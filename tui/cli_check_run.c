@@ -1,4 +1,5 @@
-/* Kernels of the content, judged as a student's would be. While one is judged the next child warms. */
+/* Kernels of the content, judged as a student's would be. While one is judged the next child warms.
+ */
 #include "cli_check.h"
 
 #include "harness/base/msg.h"
@@ -89,7 +90,8 @@ static struct runner *judge(struct pair *pair, const char *name, bool timed, boo
     if (more)
         warm_other(pair);
     char *path = library_lab_path(&cli->library, pair->check->lab->slug, name);
-    struct runner_job job = {.source = path, .backend = cli->backend, .stages = timed ? NULL : untimed};
+    struct runner_job job = {
+        .source = path, .backend = cli->backend, .stages = timed ? NULL : untimed};
     int status = cli_judge(cli, runner, pair->check->lab->slug, &job, false);
     free(path);
     if (status != CLI_OK)
@@ -133,12 +135,14 @@ static bool run_solution(struct pair *pair)
     if (could_not_run(runner))
         check_say(pair->check, CHECK_SKIP, "kernels", "%s", attempt_summary(&runner->attempt));
     else if (runner->attempt.verdict != VERDICT_PASS)
-        check_say(pair->check, CHECK_FAIL, "solution passes", "%s: %s", verdict_name(runner->attempt.verdict),
-                  attempt_summary(&runner->attempt));
+        check_say(pair->check, CHECK_FAIL, "solution passes", "%s: %s",
+                  verdict_name(runner->attempt.verdict), attempt_summary(&runner->attempt));
     else if (count_warnings(record))
-        check_say(pair->check, CHECK_FAIL, "solution passes", _("the compiler warns (%zu)"), count_warnings(record));
+        check_say(pair->check, CHECK_FAIL, "solution passes", _("the compiler warns (%zu)"),
+                  count_warnings(record));
     else if (landmark)
-        check_say(pair->check, CHECK_FAIL, "solution passes", _("the landmark %s is not in its listing"), landmark);
+        check_say(pair->check, CHECK_FAIL, "solution passes",
+                  _("the landmark %s is not in its listing"), landmark);
     else
         check_say(pair->check, CHECK_OK, "solution passes", "%s", json_text_at(record, "backend"));
     return !could_not_run(runner);
@@ -152,11 +156,14 @@ static void run_starter(struct pair *pair)
         return;
     const json_t *timing = json_object_get(runner->attempt.record, "timing");
     if (runner->attempt.verdict == VERDICT_NO_BUILD)
-        check_say(pair->check, CHECK_FAIL, "starter is a start", "%s", attempt_summary(&runner->attempt));
+        check_say(pair->check, CHECK_FAIL, "starter is a start", "%s",
+                  attempt_summary(&runner->attempt));
     else if (json_is_true(json_object_get(timing, "goal_reached")))
-        check_say(pair->check, CHECK_FAIL, "starter is a start", "%s", _("it reaches the goal already"));
+        check_say(pair->check, CHECK_FAIL, "starter is a start", "%s",
+                  _("it reaches the goal already"));
     else
-        check_say(pair->check, CHECK_OK, "starter is a start", "%s", verdict_name(runner->attempt.verdict));
+        check_say(pair->check, CHECK_OK, "starter is a start", "%s",
+                  verdict_name(runner->attempt.verdict));
 }
 
 static void run_wrong(struct pair *pair, const char *name, bool more)
@@ -166,7 +173,8 @@ static void run_wrong(struct pair *pair, const char *name, bool more)
     struct expected expected;
     bool ok = check_read(check, name, &text);
     if (ok && !parse_expected(buf_str(&text), &expected)) {
-        check_say(check, CHECK_FAIL, name, "%s", _("the first line has to be \"// verdict: NAME\""));
+        check_say(check, CHECK_FAIL, name, "%s",
+                  _("the first line has to be \"// verdict: NAME\""));
         ok = false;
     }
     struct runner *runner = ok ? judge(pair, name, false, more) : NULL;
@@ -180,7 +188,8 @@ static void run_wrong(struct pair *pair, const char *name, bool more)
             check_say(check, CHECK_SKIP, name, "%s", attempt_summary(&runner->attempt));
         else
             check_say(check, CHECK_FAIL, name, _("%s is expected, but: %s: %s"),
-                      verdict_name(expected.verdicts[0]), verdict_name(got), attempt_summary(&runner->attempt));
+                      verdict_name(expected.verdicts[0]), verdict_name(got),
+                      attempt_summary(&runner->attempt));
     }
     buf_free(&text);
 }

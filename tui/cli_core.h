@@ -2,7 +2,8 @@
  *
  * A struct cli owns the library and the history while a command runs; cli_main closes both.
  *
- * Commands return an exit status and print through say() and complain(), which clean what they print. */
+ * Commands return an exit status and print through say() and complain(), which clean what they
+ * print. */
 #ifndef STRIDE_TUI_CLI_CORE_H
 #define STRIDE_TUI_CLI_CORE_H
 
@@ -17,7 +18,7 @@ enum { CLI_ARGUMENTS = 64 };
 
 struct cli {
     struct library library;
-    struct history *history; /* NULL when not asked for or not to be had */
+    struct history *history;              /* NULL when not asked for or not to be had */
     const char *arguments[CLI_ARGUMENTS]; /* after the command's name */
     int argument_count;
     bool json, no_commit, ptx, sass;
@@ -55,9 +56,9 @@ bool cli_open_history(struct cli *cli);
 /* Makes kernel.cu if it is missing. False with a complaint. */
 bool cli_prepare(struct cli *cli, const struct labfile *lab);
 
-/* Judges a kernel to the end, with progress on standard error when that is a terminal and `progress`.
- * Fills the runner (free it, also after failure). CLI_OK, or the status of what went wrong, which was
- * complained about. */
+/* Judges a kernel to the end, with progress on standard error when that is a terminal and
+ * `progress`. Fills the runner (free it, also after failure). CLI_OK, or the status of what went
+ * wrong, which was complained about. */
 int cli_judge(struct cli *cli, struct runner *runner, const char *lab, const struct runner_job *job,
               bool progress);
 

@@ -1,5 +1,6 @@
-/* What this machine has. Each line is a fact with a state: ok, a remark, or something that is missing
- * and how to get it. The harness tells about toolkit and GPU, since it is who needs them. */
+/* What this machine has. Each line is a fact with a state: ok, a remark, or something that is
+ * missing and how to get it. The harness tells about toolkit and GPU, since it is who needs them.
+ */
 #include "cli_core.h"
 
 #include "editor.h"
@@ -22,8 +23,8 @@
 enum { PROBE_MS = 30000 };
 
 struct doctor {
-    json_t *checks; /* [{name, state, text}] */
-    json_t *probe;  /* what the harness said; NULL when it could not be asked */
+    json_t *checks;       /* [{name, state, text}] */
+    json_t *probe;        /* what the harness said; NULL when it could not be asked */
     bool kernels, timing; /* what works here */
 };
 
@@ -40,8 +41,8 @@ static void add(struct doctor *doctor, const char *name, const char *state, cons
     va_end(args);
     /* A path that is not UTF-8 can't be a JSON string; what is left of it still says something. */
     json_t *value = raw ? json_string(raw) : NULL;
-    json_array_append_new(doctor->checks, json_pack("{s:s, s:s, s:o}", "name", name, "state", state, "text",
-                                                    value ? value : json_string("?")));
+    json_array_append_new(doctor->checks, json_pack("{s:s, s:s, s:o}", "name", name, "state", state,
+                                                    "text", value ? value : json_string("?")));
     free(raw);
 }
 
@@ -51,7 +52,8 @@ static void check_paths(struct doctor *doctor, const struct cli *cli)
 {
     add(doctor, "course", "ok", _("%u labs in %s"), cli->library.lab_count, cli->library.root);
     add(doctor, "home", cli->library.writable ? "ok" : "bad",
-        cli->library.writable ? "%s" : _("%s can't be written: set STRIDE_HOME to a folder that can"),
+        cli->library.writable ? "%s"
+                              : _("%s can't be written: set STRIDE_HOME to a folder that can"),
         cli->library.home);
 }
 
@@ -65,9 +67,11 @@ static void check_terminal(struct doctor *doctor)
         locale ? locale : "?", codeset);
     add(doctor, "language", "ok", "%s", msg_language());
     if (term && *term)
-        add(doctor, "terminal", "ok", "TERM=%s%s", term, isatty(STDOUT_FILENO) ? "" : _(", not on standard output"));
+        add(doctor, "terminal", "ok", "TERM=%s%s", term,
+            isatty(STDOUT_FILENO) ? "" : _(", not on standard output"));
     else
-        add(doctor, "terminal", "note", "%s", _("TERM is not set: the full screen needs it, plain commands don't"));
+        add(doctor, "terminal", "note", "%s",
+            _("TERM is not set: the full screen needs it, plain commands don't"));
 }
 
 static void check_editor(struct doctor *doctor)
@@ -95,8 +99,11 @@ static void check_history(struct doctor *doctor, struct cli *cli)
         *notice.text ? ": " : "", notice.text);
     bool own = history_identity(cli->history, identity);
     add(doctor, "git identity", own ? "ok" : "note",
-        own ? "%s" : _("%s, since git knows no name for you: git config --global user.name \"Your Name\" and "
-                       "user.email change that"), identity);
+        own ? "%s"
+            : _("%s, since git knows no name for you: git config --global user.name \"Your Name\" "
+                "and "
+                "user.email change that"),
+        identity);
 }
 
 /* ---- the harness's side */
@@ -139,7 +146,8 @@ static void ask_harness(struct doctor *doctor, const struct cli *cli)
             job_kill(&job, now_ns);
     }
     if (!doctor->probe)
-        add(doctor, "harness", "bad", _("%s did not answer: %.200s"), harness, buf_str(&job.text_bytes));
+        add(doctor, "harness", "bad", _("%s did not answer: %.200s"), harness,
+            buf_str(&job.text_bytes));
     else
         add(doctor, "harness", "ok", "%s", harness);
     job_free(&job);
@@ -160,12 +168,14 @@ static void check_toolkit(struct doctor *doctor)
         add(doctor, "toolkit", "ok", _("CUDA %s, %s"), json_text_at(toolkit, "version"),
             json_text_at(toolkit, "nvrtc"));
     else
-        add(doctor, "toolkit", "bad", _("no NVRTC was found%s%s: install the CUDA Toolkit, set CUDA_HOME, or run "
-                                        "`make deps`; looked in %s"),
+        add(doctor, "toolkit", "bad",
+            _("no NVRTC was found%s%s: install the CUDA Toolkit, set CUDA_HOME, or run "
+              "`make deps`; looked in %s"),
             *problem ? ": " : "", problem, json_text_at(toolkit, "searched"));
     for (size_t i = 1; i < json_array_size(places); i++) {
         const json_t *place = json_array_get(places, i);
-        add(doctor, "toolkit", "note", _("another one: %s (%s, found by %s)"), json_text_at(place, "folder"),
+        add(doctor, "toolkit", "note", _("another one: %s (%s, found by %s)"),
+            json_text_at(place, "folder"),
             *json_text_at(place, "version") ? json_text_at(place, "version") : "?",
             json_text_at(place, "found_by"));
     }
@@ -173,7 +183,8 @@ static void check_toolkit(struct doctor *doctor)
     json_t *path;
     json_object_foreach((json_t *)tools, name, path)
         add(doctor, name, json_is_string(path) ? "ok" : "note", "%s",
-            json_is_string(path) ? json_string_value(path) : _("not found; only what it does is missing"));
+            json_is_string(path) ? json_string_value(path)
+                                 : _("not found; only what it does is missing"));
 }
 
 /* The harness says driver and devices in words of its own where it can; absence is a fact too. */
@@ -182,11 +193,13 @@ static void check_gpu(struct doctor *doctor)
     const json_t *gpu = json_object_get(doctor->probe, "gpu");
     const json_t *device = json_object_get(doctor->probe, "device");
     const json_t *devices = json_object_get(gpu, "devices");
-    const char *why = *json_text_at(gpu, "problem") ? json_text_at(gpu, "problem") : json_text_at(gpu, "why");
+    const char *why =
+        *json_text_at(gpu, "problem") ? json_text_at(gpu, "problem") : json_text_at(gpu, "why");
     if (json_is_object(device) && *json_text_at(device, "name")) {
         doctor->timing = true;
-        add(doctor, "GPU", "ok", _("%s, compute capability %s, driver %s"), json_text_at(device, "name"),
-            json_text_at(device, "compute_capability"), json_text_at(device, "driver"));
+        add(doctor, "GPU", "ok", _("%s, compute capability %s, driver %s"),
+            json_text_at(device, "name"), json_text_at(device, "compute_capability"),
+            json_text_at(device, "driver"));
     }
     for (size_t i = 0; i < json_array_size(devices); i++) {
         const json_t *one = json_array_get(devices, i);
@@ -195,8 +208,10 @@ static void check_gpu(struct doctor *doctor)
             json_text_at(one, "compute_capability"));
     }
     if (!doctor->timing)
-        add(doctor, "GPU", "note", "%s", *why ? why : _("no NVIDIA GPU and driver on this machine: kernels run on "
-                                                        "the simulator, and nothing is timed"));
+        add(doctor, "GPU", "note", "%s",
+            *why ? why
+                 : _("no NVIDIA GPU and driver on this machine: kernels run on "
+                     "the simulator, and nothing is timed"));
 }
 
 /* ---- */
@@ -229,8 +244,8 @@ int cli_doctor(struct cli *cli)
         check_gpu(&doctor);
     }
     if (cli->json) {
-        json_t *all = json_pack("{s:O, s:b, s:b}", "checks", doctor.checks, "compiles", doctor.kernels, "times",
-                                doctor.timing);
+        json_t *all = json_pack("{s:O, s:b, s:b}", "checks", doctor.checks, "compiles",
+                                doctor.kernels, "times", doctor.timing);
         if (doctor.probe)
             json_object_set(all, "probe", doctor.probe);
         say_json(all);

@@ -15,9 +15,9 @@ enum { PAGE = 500 };
 
 static json_t *lab_as_json(const struct labfile *lab, const json_t *progress)
 {
-    json_t *one = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "lab", lab->slug, "order", (int)lab->order,
-                            "title", lab_text_get(&lab->title), "summary", lab_text_get(&lab->summary),
-                            "capability", lab->capability, "kind",
+    json_t *one = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "lab", lab->slug, "order",
+                            (int)lab->order, "title", lab_text_get(&lab->title), "summary",
+                            lab_text_get(&lab->summary), "capability", lab->capability, "kind",
                             lab->kind == LAB_KERNEL ? "kernel" : "host");
     if (json_is_object(progress))
         json_object_set(one, "progress", (json_t *)progress);
@@ -70,7 +70,8 @@ static void time_text(const struct history_entry *entry, char out[40])
 
 static json_t *entry_as_json(const struct history_entry *entry, const char *when)
 {
-    json_t *one = json_pack("{s:s, s:s, s:s}", "id", entry->id, "time", when, "subject", entry->subject);
+    json_t *one =
+        json_pack("{s:s, s:s, s:s}", "id", entry->id, "time", when, "subject", entry->subject);
     if (entry->attempt)
         json_object_set_new(one, "attempt", json_integer(entry->attempt));
     if (*entry->verdict)
@@ -85,8 +86,8 @@ static void print_entry(const struct history_entry *entry, const char *when)
     char number[16] = "";
     if (entry->attempt)
         snprintf(number, sizeof number, "#%d", entry->attempt);
-    say("%-6s %.10s %.5s  %-14s %-8s %.10s", number, when, when + 11, entry->verdict, entry->speedup,
-        entry->id);
+    say("%-6s %.10s %.5s  %-14s %-8s %.10s", number, when, when + 11, entry->verdict,
+        entry->speedup, entry->id);
     say("%s%s\n", *entry->verdict ? "" : "  ", *entry->verdict ? "" : entry->subject);
 }
 
@@ -127,7 +128,8 @@ int cli_log(struct cli *cli)
 
 /* ---- diff, restore, reset */
 
-static bool find(struct cli *cli, const struct labfile *lab, const char *name, struct history_entry *out)
+static bool find(struct cli *cli, const struct labfile *lab, const char *name,
+                 struct history_entry *out)
 {
     struct err err = {0};
     if (history_find(cli->history, lab->slug, name, out, &err))
@@ -198,8 +200,8 @@ static bool keep_aside(const char *path, char **aside, struct err *err)
     return ok;
 }
 
-static bool reset_without_history(struct cli *cli, const struct labfile *lab, const struct buf *starter,
-                                  struct err *err)
+static bool reset_without_history(struct cli *cli, const struct labfile *lab,
+                                  const struct buf *starter, struct err *err)
 {
     char *path = library_work_path(&cli->library, lab->slug, "kernel.cu"), *aside = NULL;
     bool ok = library_prepare(&cli->library, lab, NULL, err) && keep_aside(path, &aside, err) &&

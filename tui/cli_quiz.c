@@ -1,4 +1,5 @@
-/* The quiz without a screen: questions on standard output, answers from standard input, one a line. */
+/* The quiz without a screen: questions on standard output, answers from standard input, one a line.
+ */
 #include "cli_core.h"
 
 #include "quiz.h"

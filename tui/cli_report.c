@@ -29,7 +29,8 @@ static void report_build(const json_t *build)
     for (size_t i = 0; i < json_array_size(found) && i < LIST_MOST; i++) {
         const json_t *one = json_array_get(found, i);
         label("", false);
-        say("%s:%lld:%lld: %s: %s\n", *json_text_at(one, "file") ? json_text_at(one, "file") : "kernel.cu",
+        say("%s:%lld:%lld: %s: %s\n",
+            *json_text_at(one, "file") ? json_text_at(one, "file") : "kernel.cu",
             json_int_at(one, "line"), json_int_at(one, "column"), json_text_at(one, "severity"),
             json_text_at(one, "text"));
     }
@@ -58,7 +59,8 @@ static void add_triple(struct buf *out, const json_t *array)
 static void report_mismatch(const json_t *mismatch)
 {
     struct buf text = {0};
-    buf_printf(&text, "%s[%lld]: ", json_text_at(mismatch, "buffer"), json_int_at(mismatch, "index"));
+    buf_printf(&text, "%s[%lld]: ", json_text_at(mismatch, "buffer"),
+               json_int_at(mismatch, "index"));
     buf_add_str(&text, _("want "));
     add_value(&text, json_object_get(mismatch, "want"));
     buf_add_str(&text, _(", got "));
@@ -86,7 +88,8 @@ static void report_cases(const json_t *cases)
 {
     for (size_t i = 0; i < json_array_size(cases) && i < LIST_MOST; i++) {
         const json_t *one = json_array_get(cases, i);
-        const json_t *mismatch = json_object_get(one, "mismatch"), *fault = json_object_get(one, "fault");
+        const json_t *mismatch = json_object_get(one, "mismatch"),
+                     *fault = json_object_get(one, "fault");
         label(_("Sizes"), i == 0);
         say("n = %-10lld %-14s", json_int_at(one, "n"), json_text_at(one, "verdict"));
         if (json_object_get(one, "max_error"))
@@ -102,7 +105,7 @@ static void report_cases(const json_t *cases)
             else
                 say("  ");
             say("%s\n", *json_text_at(fault, "text") ? json_text_at(fault, "text")
-                                                      : json_text_at(fault, "kind"));
+                                                     : json_text_at(fault, "kind"));
         }
     }
 }
@@ -114,7 +117,8 @@ static void report_hazards(const json_t *hazards)
         label(_("Hazards"), i == 0);
         say("%s", json_text_at(one, "kind"));
         if (json_int_at(one, "other_line"))
-            say(_(", lines %lld and %lld"), json_int_at(one, "line"), json_int_at(one, "other_line"));
+            say(_(", lines %lld and %lld"), json_int_at(one, "line"),
+                json_int_at(one, "other_line"));
         else if (json_int_at(one, "line"))
             say(_(", line %lld"), json_int_at(one, "line"));
         say(": %s\n", json_text_at(one, "text"));
@@ -123,15 +127,17 @@ static void report_hazards(const json_t *hazards)
 
 static void say_spread(const char *name, const json_t *spread)
 {
-    say("%s %.4g ms [%.4g, %.4g]", name, json_number_at(spread, "median"), json_number_at(spread, "low"),
-        json_number_at(spread, "high"));
+    say("%s %.4g ms [%.4g, %.4g]", name, json_number_at(spread, "median"),
+        json_number_at(spread, "low"), json_number_at(spread, "high"));
 }
 
 static void report_timing(const json_t *timing)
 {
     static const struct {
         const char *key, *name;
-    } rows[] = {{"yours_ms", N_("yours")}, {"baseline_ms", N_("baseline")}, {"solution_ms", N_("solution")}};
+    } rows[] = {{"yours_ms", N_("yours")},
+                {"baseline_ms", N_("baseline")},
+                {"solution_ms", N_("solution")}};
     bool first = true;
     if (!timing)
         return;
@@ -142,21 +148,24 @@ static void report_timing(const json_t *timing)
             say("\n");
             first = false;
         }
-    const json_t *speedup = json_object_get(timing, "speedup"), *limit = json_object_get(timing, "limit");
+    const json_t *speedup = json_object_get(timing, "speedup"),
+                 *limit = json_object_get(timing, "limit");
     label(_("Speedup"), true);
     if (speedup)
         say(_("%.2fx [%.2f, %.2f] over the baseline: %s"), json_number_at(speedup, "median"),
-            json_number_at(speedup, "low"), json_number_at(speedup, "high"), json_text_at(timing, "verdict"));
+            json_number_at(speedup, "low"), json_number_at(speedup, "high"),
+            json_text_at(timing, "verdict"));
     else
         say("%s", json_text_at(timing, "verdict"));
     say("%s%s\n", *json_text_at(timing, "why") ? "; " : "", json_text_at(timing, "why"));
     if (json_object_get(timing, "of_solution")) {
         label("", false);
-        say(_("%.0f %% of the solution's speed (goal %.0f %%)"), 100 * json_number_at(timing, "of_solution"),
-            100 * json_number_at(timing, "goal"));
+        say(_("%.0f %% of the solution's speed (goal %.0f %%)"),
+            100 * json_number_at(timing, "of_solution"), 100 * json_number_at(timing, "goal"));
         if (limit)
-            say(_(", %.0f %% of this card's %s limit of %.4g %s"), 100 * json_number_at(timing, "of_limit"),
-                json_text_at(limit, "kind"), json_number_at(limit, "value"), json_text_at(limit, "unit"));
+            say(_(", %.0f %% of this card's %s limit of %.4g %s"),
+                100 * json_number_at(timing, "of_limit"), json_text_at(limit, "kind"),
+                json_number_at(limit, "value"), json_text_at(limit, "unit"));
         say("\n");
     }
 }
@@ -167,8 +176,9 @@ static void report_counts(const json_t *record)
     const json_t *resources = json_object_get(record, "resources");
     if (resources) {
         label(_("Resources"), true);
-        say(_("%lld registers, %lld bytes shared, %lld bytes local"), json_int_at(resources, "registers"),
-            json_int_at(resources, "shared_bytes"), json_int_at(resources, "local_bytes"));
+        say(_("%lld registers, %lld bytes shared, %lld bytes local"),
+            json_int_at(resources, "registers"), json_int_at(resources, "shared_bytes"),
+            json_int_at(resources, "local_bytes"));
         if (json_object_get(resources, "occupancy"))
             say(_(", occupancy %.0f %%"), 100 * json_number_at(resources, "occupancy"));
         if (*json_text_at(resources, "limited_by"))
@@ -177,11 +187,12 @@ static void report_counts(const json_t *record)
     }
     if (counters) {
         label(_("Counted"), true);
-        say(_("n = %lld: %lld warp instructions, %.3g sectors per request, %lld bank conflicts, %lld divergent "
+        say(_("n = %lld: %lld warp instructions, %.3g sectors per request, %lld bank conflicts, "
+              "%lld divergent "
               "branches\n"),
             json_int_at(counters, "n"), json_int_at(counters, "instructions"),
-            json_number_at(counters, "sectors_per_request"), json_int_at(counters, "bank_conflicts"),
-            json_int_at(counters, "divergent_branches"));
+            json_number_at(counters, "sectors_per_request"),
+            json_int_at(counters, "bank_conflicts"), json_int_at(counters, "divergent_branches"));
     }
 }
 
@@ -192,9 +203,9 @@ static void report_listing(const json_t *record)
     for (size_t i = 0; i < json_array_size(landmarks) && i < LIST_MOST; i++) {
         const json_t *one = json_array_get(landmarks, i);
         label(_("Listing"), i == 0);
-        say(_("%s %-16s %lld found, %lld wanted (%s)\n"), json_is_true(json_object_get(one, "ok")) ? "+" : "-",
-            json_text_at(one, "name"), json_int_at(one, "found"), json_int_at(one, "want"),
-            json_text_at(one, "listing"));
+        say(_("%s %-16s %lld found, %lld wanted (%s)\n"),
+            json_is_true(json_object_get(one, "ok")) ? "+" : "-", json_text_at(one, "name"),
+            json_int_at(one, "found"), json_int_at(one, "want"), json_text_at(one, "listing"));
     }
     for (size_t i = 0; i < json_array_size(skipped) && i < LIST_MOST; i++) {
         const json_t *one = json_array_get(skipped, i);

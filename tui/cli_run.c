@@ -47,7 +47,8 @@ static void show_progress(const struct runner *runner, int64_t now_ns)
     struct buf note = {0};
     clean_line(&note, runner->attempt.note, strlen(runner->attempt.note));
     double seconds = (double)(now_ns - (stage ? stage->since_ns : runner->warm_since_ns)) / 1e9;
-    fprintf(stderr, "\r\033[K%s %.1f s %s", stage ? stage->name : _("starting"), seconds, buf_str(&note));
+    fprintf(stderr, "\r\033[K%s %.1f s %s", stage ? stage->name : _("starting"), seconds,
+            buf_str(&note));
     fflush(stderr);
     buf_free(&note);
 }
@@ -91,7 +92,8 @@ int cli_judge(struct cli *cli, struct runner *runner, const char *lab, const str
     if ((runner->state == RUNNER_OFF && !runner_warm(runner, cli->library.root, lab, &err)) ||
         !runner_begin(runner, job, &err)) {
         /* A child that is gone already knows better what happened than the pipe to it. */
-        for (int i = 0; i < 500 && runner->state != RUNNER_OFF && runner->state != RUNNER_OVER; i++) {
+        for (int i = 0; i < 500 && runner->state != RUNNER_OFF && runner->state != RUNNER_OVER;
+             i++) {
             runner_pump(runner, job_clock_ns());
             if (runner->state != RUNNER_OVER)
                 poll(NULL, 0, 10);
@@ -161,7 +163,8 @@ static int first_error_line(struct cli *cli, const struct labfile *lab)
     char *path = library_work_path(&cli->library, lab->slug, "record.json");
     struct buf text = {0};
     int line = 0;
-    json_t *record = file_read(&text, path, 16 << 20, NULL) ? attempt_load_record(text.data, text.len) : NULL;
+    json_t *record =
+        file_read(&text, path, 16 << 20, NULL) ? attempt_load_record(text.data, text.len) : NULL;
     const json_t *found = json_object_get(json_object_get(record, "build"), "diagnostics");
     for (size_t i = 0; i < json_array_size(found) && !line; i++)
         if (strcmp(json_text_at(json_array_get(found, i), "severity"), "error") == 0)

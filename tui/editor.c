@@ -16,25 +16,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How an editor is told the line. "%l" and "%f" stand for line and file; an editor that is not listed
- * gets the file alone. */
+/* How an editor is told the line. "%l" and "%f" stand for line and file; an editor that is not
+ * listed gets the file alone. */
 static const struct {
     const char *name, *first, *second;
     const char *wait; /* flag that makes a graphical one stay; NULL for those of the terminal */
 } known[] = {
-    {"vi", "+%l", "%f", NULL},          {"vim", "+%l", "%f", NULL},
-    {"nvim", "+%l", "%f", NULL},        {"view", "+%l", "%f", NULL},
-    {"vim.basic", "+%l", "%f", NULL},   {"vim.tiny", "+%l", "%f", NULL},
-    {"nano", "+%l", "%f", NULL},        {"pico", "+%l", "%f", NULL},
-    {"emacs", "+%l", "%f", NULL},       {"emacsclient", "+%l", "%f", NULL},
-    {"micro", "+%l", "%f", NULL},       {"joe", "+%l", "%f", NULL},
-    {"jed", "+%l", "%f", NULL},         {"mg", "+%l", "%f", NULL},
-    {"ne", "+%l", "%f", NULL},          {"mcedit", "+%l", "%f", NULL},
-    {"kak", "+%l", "%f", NULL},         {"vis", "+%l", "%f", NULL},
-    {"gvim", "+%l", "%f", "-f"},        {"gedit", "+%l", "%f", "--wait"},
-    {"kate", "-l%l", "%f", "--block"},  {"hx", "%f:%l", NULL, NULL},
-    {"helix", "%f:%l", NULL, NULL},     {"subl", "%f:%l", NULL, "--wait"},
-    {"zed", "%f:%l", NULL, "--wait"},   {"code", "-g", "%f:%l", "--wait"},
+    {"vi", "+%l", "%f", NULL},           {"vim", "+%l", "%f", NULL},
+    {"nvim", "+%l", "%f", NULL},         {"view", "+%l", "%f", NULL},
+    {"vim.basic", "+%l", "%f", NULL},    {"vim.tiny", "+%l", "%f", NULL},
+    {"nano", "+%l", "%f", NULL},         {"pico", "+%l", "%f", NULL},
+    {"emacs", "+%l", "%f", NULL},        {"emacsclient", "+%l", "%f", NULL},
+    {"micro", "+%l", "%f", NULL},        {"joe", "+%l", "%f", NULL},
+    {"jed", "+%l", "%f", NULL},          {"mg", "+%l", "%f", NULL},
+    {"ne", "+%l", "%f", NULL},           {"mcedit", "+%l", "%f", NULL},
+    {"kak", "+%l", "%f", NULL},          {"vis", "+%l", "%f", NULL},
+    {"gvim", "+%l", "%f", "-f"},         {"gedit", "+%l", "%f", "--wait"},
+    {"kate", "-l%l", "%f", "--block"},   {"hx", "%f:%l", NULL, NULL},
+    {"helix", "%f:%l", NULL, NULL},      {"subl", "%f:%l", NULL, "--wait"},
+    {"zed", "%f:%l", NULL, "--wait"},    {"code", "-g", "%f:%l", "--wait"},
     {"codium", "-g", "%f:%l", "--wait"},
 };
 
@@ -87,8 +87,8 @@ bool editor_split(const char *command, char ***words, int *count, struct err *er
     return true;
 }
 
-/* The program of that name as execvp would find it; NULL with errno. A file that is there but may not
- * be run wins over "missing". */
+/* The program of that name as execvp would find it; NULL with errno. A file that is there but may
+ * not be run wins over "missing". */
 static char *find_program(const char *name)
 {
     int reason = ENOENT;
@@ -122,8 +122,8 @@ static char *find_program(const char *name)
     return NULL;
 }
 
-/* A script whose #! names a program that is not there fails with the same "no such file" as a missing
- * script; find out which before it is started. */
+/* A script whose #! names a program that is not there fails with the same "no such file" as a
+ * missing script; find out which before it is started. */
 static bool interpreter_is_there(const char *program, char missing[256])
 {
     char head[256] = "";
@@ -147,14 +147,15 @@ static bool resolve(struct editor *editor, const char *program_name, struct err 
     const char *variable = *editor->variable ? editor->variable : "editor";
     if (!program)
         return err_set(err,
-                       reason == EACCES   ? _("%s=%s: no permission to run %s")
-                       : reason == EISDIR ? _("%s=%s: %s is a folder")
-                                          : _("%s=%s: there is no program %s; set VISUAL or EDITOR to one "
-                                              "that is installed"),
+                       reason == EACCES ? _("%s=%s: no permission to run %s")
+                       : reason == EISDIR
+                           ? _("%s=%s: %s is a folder")
+                           : _("%s=%s: there is no program %s; set VISUAL or EDITOR to one "
+                               "that is installed"),
                        variable, editor->command, program_name);
     if (!interpreter_is_there(program, missing)) {
-        err_set(err, _("%s=%s: the script %s needs %s, which is not there"), variable, editor->command,
-                program, missing);
+        err_set(err, _("%s=%s: the script %s needs %s, which is not there"), variable,
+                editor->command, program, missing);
         free(program);
         return false;
     }
@@ -187,8 +188,10 @@ static bool choose_command(struct editor *editor, struct err *err)
             return true;
         }
     }
-    return err_set(err, "%s", _("no editor is set, and neither nano, vim nor vi is installed: set the variable "
-                                "VISUAL or EDITOR to your editor"));
+    return err_set(
+        err, "%s",
+        _("no editor is set, and neither nano, vim nor vi is installed: set the variable "
+          "VISUAL or EDITOR to your editor"));
 }
 
 static const char *base_name(const char *path)
@@ -282,7 +285,8 @@ _Noreturn void editor_exec(const struct editor *editor)
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-bool editor_explain(const struct editor *editor, int status, double seconds, bool changed, struct err *out)
+bool editor_explain(const struct editor *editor, int status, double seconds, bool changed,
+                    struct err *out)
 {
     const char *name = editor->command ? editor->command : "";
     if (WIFSIGNALED(status)) {
@@ -291,7 +295,9 @@ bool editor_explain(const struct editor *editor, int status, double seconds, boo
     }
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (code == 126 || code == 127) {
-        err_set(out, _("the editor %s could not be started (status %d): set VISUAL or EDITOR to another one"),
+        err_set(out,
+                _("the editor %s could not be started (status %d): set VISUAL or EDITOR to another "
+                  "one"),
                 name, code);
         return true;
     }
@@ -305,8 +311,10 @@ bool editor_explain(const struct editor *editor, int status, double seconds, boo
     for (size_t i = 0; editor->argv && i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, base_name(editor->argv[0])) == 0)
             wait = known[i].wait;
-    err_set(out, _("the editor came back at once and nothing changed. If it opened a window, give it the flag "
-                   "that waits (%s=\"%s %s\"); saving is noticed all the same"),
+    err_set(out,
+            _("the editor came back at once and nothing changed. If it opened a window, give it "
+              "the flag "
+              "that waits (%s=\"%s %s\"); saving is noticed all the same"),
             *editor->variable ? editor->variable : "EDITOR", name, wait ? wait : "--wait");
     return true;
 }

@@ -343,17 +343,18 @@ bool history_identity(struct history *history, char out[256])
     return own;
 }
 
-bool history_signature(struct history *history, git_signature **out, int64_t time_s, struct err *notice,
-                       struct err *err)
+bool history_signature(struct history *history, git_signature **out, int64_t time_s,
+                       struct err *notice, struct err *err)
 {
     git_signature *now = NULL;
     bool own = false;
     if (sign_now(history, &now, &own) != 0)
         return history_explain(err, _("cannot sign the attempt"));
     if (!own && history_first_time(history, "identity"))
-        history_tell(notice, _("git knows no name for you, so attempts are signed \"Stride student\". "
-                               "To change that: git config --global user.name \"Your Name\" and git "
-                               "config --global user.email you@example.org"));
+        history_tell(notice,
+                     _("git knows no name for you, so attempts are signed \"Stride student\". "
+                       "To change that: git config --global user.name \"Your Name\" and git "
+                       "config --global user.email you@example.org"));
     git_repository_set_ident(history->repo, now->name, now->email);
     if (!time_s) {
         *out = now;

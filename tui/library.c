@@ -37,15 +37,18 @@ bool library_open(struct library *library, struct err *notice, struct err *err)
     }
     if (path_find_home(&library->home, &trouble)) {
         library->work = path_join(library->home, "work");
-        library->writable = file_make_dirs(library->work, &trouble) && can_write(library->home, &trouble);
+        library->writable =
+            file_make_dirs(library->work, &trouble) && can_write(library->home, &trouble);
     } else {
         /* No place at all: paths still have to be paths. */
         library->home = mem_strdup("/nonexistent/stride");
         library->work = mem_strdup("/nonexistent/stride/work");
     }
     if (!library->writable && notice)
-        err_set(notice, _("your work can't be kept: %s. Lessons can be read; set STRIDE_HOME to a folder "
-                          "that can be written"), trouble.text);
+        err_set(notice,
+                _("your work can't be kept: %s. Lessons can be read; set STRIDE_HOME to a folder "
+                  "that can be written"),
+                trouble.text);
     return true;
 }
 
@@ -83,7 +86,8 @@ static int distance(const char *a, const char *b)
             int best = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
             best = rows[i - 1][j] + 1 < best ? rows[i - 1][j] + 1 : best;
             best = rows[i][j - 1] + 1 < best ? rows[i][j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && rows[i - 2][j - 2] + 1 < best)
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                rows[i - 2][j - 2] + 1 < best)
                 best = rows[i - 2][j - 2] + 1;
             rows[i][j] = best;
         }
@@ -109,7 +113,8 @@ const char *library_suggest(const struct library *library, const char *slug)
 /* ---- texts and kernels */
 
 bool library_read_text(const struct library *library, const struct labfile *lab,
-                       enum library_text which, struct buf *out, const char **language, struct err *err)
+                       enum library_text which, struct buf *out, const char **language,
+                       struct err *err)
 {
     const char *base = which == LIBRARY_QUIZ ? "quiz" : "lesson";
     const char *wanted = msg_language();
@@ -157,7 +162,8 @@ bool library_prepare(const struct library *library, const struct labfile *lab, b
     return ok;
 }
 
-bool library_read_kernel(const struct library *library, const char *slug, struct buf *out, struct err *err)
+bool library_read_kernel(const struct library *library, const char *slug, struct buf *out,
+                         struct err *err)
 {
     char *path = library_work_path(library, slug, "kernel.cu");
     bool ok = file_read(out, path, KERNEL_MOST, err);
@@ -206,8 +212,10 @@ bool library_save_state(const struct library *library, const char *name, const j
 {
     char *path = mem_printf("%s/%s.json", library->home, name);
     char *text = json_dumps(state, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15));
-    bool ok = text != NULL || err_set(err, _("cannot write %s: it holds text that is not UTF-8"), path);
-    ok = ok && file_make_dirs(library->home, err) && file_write(path, text, strlen(text), true, err);
+    bool ok =
+        text != NULL || err_set(err, _("cannot write %s: it holds text that is not UTF-8"), path);
+    ok =
+        ok && file_make_dirs(library->home, err) && file_write(path, text, strlen(text), true, err);
     free(text);
     free(path);
     return ok;

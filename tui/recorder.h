@@ -11,7 +11,8 @@
 #include "runner.h"
 
 /* Commits the starter as the student got it, so that the first attempt has something to be compared
- * with and `git status` is clean. Does nothing when HEAD has the lab already, or without a history. */
+ * with and `git status` is clean. Does nothing when HEAD has the lab already, or without a history.
+ */
 void recorder_keep_starter(struct history *history, const char *lab);
 
 /* Numbers the attempt, commits it (history may be NULL: nothing is recorded) and adds it to the

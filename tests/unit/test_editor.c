@@ -33,7 +33,8 @@ static int set_up(void **state)
     snprintf(folder, sizeof folder, "/tmp/stride-editor-XXXXXX");
     if (!mkdtemp(folder))
         return -1;
-    make_script("fe", "#!/bin/sh\nfor word; do printf '%s\\n' \"$word\"; done >\"$FE_LOG\"\n", 0755);
+    make_script("fe", "#!/bin/sh\nfor word; do printf '%s\\n' \"$word\"; done >\"$FE_LOG\"\n",
+                0755);
     make_script("vim", "#!/bin/sh\n", 0755);
     make_script("code", "#!/bin/sh\n", 0755);
     make_script("hx", "#!/bin/sh\n", 0755);
@@ -91,8 +92,10 @@ static void visual_comes_before_editor_and_blank_is_unset(void **state)
 static void words_are_split_without_a_shell(void **state)
 {
     (void)state;
-    assert_string_equal(chosen(NULL, "fe 'a b' \"c \\\" d\" e\\ f ''", "/k.cu", 0), "fe|a b|c \" d|e f||/k.cu");
-    assert_string_equal(chosen(NULL, "fe $(touch x) ;`y` *", "/k.cu", 0), "fe|$(touch|x)|;`y`|*|/k.cu");
+    assert_string_equal(chosen(NULL, "fe 'a b' \"c \\\" d\" e\\ f ''", "/k.cu", 0),
+                        "fe|a b|c \" d|e f||/k.cu");
+    assert_string_equal(chosen(NULL, "fe $(touch x) ;`y` *", "/k.cu", 0),
+                        "fe|$(touch|x)|;`y`|*|/k.cu");
     assert_string_equal(chosen(NULL, "fe 'open", "/k.cu", 0), "");
     assert_non_null(strstr(err.text, "not closed"));
     assert_string_equal(chosen(NULL, "''", "/k.cu", 0), "");
@@ -116,7 +119,8 @@ static void the_line_is_given_where_it_is_understood(void **state)
 {
     (void)state;
     assert_string_equal(chosen(NULL, "vim", "/k.cu", 12), "vim|+12|/k.cu");
-    assert_string_equal(chosen(NULL, "code --wait", "/a b/k.cu", 12), "code|--wait|-g|/a b/k.cu:12");
+    assert_string_equal(chosen(NULL, "code --wait", "/a b/k.cu", 12),
+                        "code|--wait|-g|/a b/k.cu:12");
     assert_string_equal(chosen(NULL, "hx", "/k.cu", 3), "hx|/k.cu:3");
     assert_string_equal(chosen(NULL, "fe", "/k.cu", 12), "fe|/k.cu");
 }
@@ -124,8 +128,9 @@ static void the_line_is_given_where_it_is_understood(void **state)
 static void odd_paths_arrive_intact(void **state)
 {
     (void)state;
-    static const char *const names[] = {"with space", "it's", "a;touch OWNED;b", "a$(touch OWNED)b", "-dash",
-                                        "résumé日本", "\"", "a\nb"};
+    static const char *const names[] = {
+        "with space", "it's", "a;touch OWNED;b", "a$(touch OWNED)b", "-dash", "résumé日本",
+        "\"",         "a\nb"};
     char *log = path_join(folder, "log");
     setenv("FE_LOG", log, 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -154,7 +159,8 @@ static void odd_paths_arrive_intact(void **state)
 static void the_child_has_default_signals(void **state)
 {
     (void)state;
-    make_script("sig", "#!/bin/sh\n/bin/grep -E 'SigBlk|SigIgn' /proc/self/status >\"$FE_LOG\"\n", 0755);
+    make_script("sig", "#!/bin/sh\n/bin/grep -E 'SigBlk|SigIgn' /proc/self/status >\"$FE_LOG\"\n",
+                0755);
     setenv("EDITOR", "sig", 1);
     char *log = path_join(folder, "log");
     setenv("FE_LOG", log, 1);

@@ -1,4 +1,5 @@
-/* The course, the student's folder and small state, in homes of every kind. Uses the real course. */
+/* The course, the student's folder and small state, in homes of every kind. Uses the real course.
+ */
 #include "tui/library.h"
 
 #include "harness/base/file.h"
@@ -135,7 +136,9 @@ static void progress_keeps_the_best(void **state)
 {
     (void)state;
     static const char *const records[] = {
-        "{\"verdict\":\"cannot-run\"}", "{\"verdict\":\"no-build\"}", "{\"verdict\":\"wrong\"}",
+        "{\"verdict\":\"cannot-run\"}",
+        "{\"verdict\":\"no-build\"}",
+        "{\"verdict\":\"wrong\"}",
         "{\"verdict\":\"pass\",\"timing\":{\"speedup\":{\"median\":1.4},\"goal_reached\":true}}",
         "{\"verdict\":\"pass\",\"timing\":{\"speedup\":{\"median\":1.2}}}",
         "{\"verdict\":\"hazard\",\"timing\":{\"speedup\":{\"median\":9.0}}}",
@@ -186,12 +189,9 @@ static void a_home_that_cannot_be_written_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(labs_are_found_and_suggested),
-        T(texts_come_in_the_language_or_in_english),
-        T(the_starter_is_copied_once),
-        T(state_survives_damage),
-        T(progress_keeps_the_best),
-        T(a_home_that_cannot_be_written_is_told),
+        T(labs_are_found_and_suggested), T(texts_come_in_the_language_or_in_english),
+        T(the_starter_is_copied_once),   T(state_survives_damage),
+        T(progress_keeps_the_best),      T(a_home_that_cannot_be_written_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,13 +210,29 @@ static bool takes_value(const char *option)
     return false;
 }
 
+/* `stride LAB` opens the full screen with that lab. */
+static bool is_lab(const char *word)
+{
+    char *root = NULL;
+    if (strchr(word, '/') || *word == '.' || !path_find_root(&root, NULL))
+        return false;
+    char *path = mem_printf("%s/kernels/%s/lab.yaml", root, word);
+    bool yes = file_exists(path);
+    free(path);
+    free(root);
+    return yes;
+}
+
 bool cli_wants(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        if (argv[i][0] != '-' || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
-            strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0)
+        const char *word = argv[i];
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+            strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
             return true;
-        if (takes_value(argv[i]))
+        if (word[0] != '-')
+            return find_command(word) || !is_lab(word);
+        if (takes_value(word))
             i++;
     }
     return false;

@@ -350,7 +350,7 @@ bool history_signature(struct history *history, git_signature **out, int64_t tim
     bool own = false;
     if (sign_now(history, &now, &own) != 0)
         return history_explain(err, _("cannot sign the attempt"));
-    if (!own && history_first_time(history, "identity"))
+    if (!own && notice && history_first_time(history, "identity"))
         history_tell(notice,
                      _("git knows no name for you, so attempts are signed \"Stride student\". "
                        "To change that: git config --global user.name \"Your Name\" and git "

@@ -4,6 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 #include "tui/pane.h"
+#include "tui/recorder.h"
 #include "tui/session_core.h"
 #include "tui/theme.h"
 
@@ -254,6 +255,7 @@ static void open_lab(struct session *session, unsigned index, int64_t now_ns)
     watch_kernel(session);
     if (!session->started)
         return;
+    recorder_keep_starter(session->history, app_lab(app)->slug);
     session_load_history(session, HISTORY_STEP);
     load_last(session);
     session_save_settings(session);
@@ -431,6 +433,7 @@ void session_start(struct session *session, int64_t now_ns)
     else if (*err.text)
         app_say(&session->app, STYLE_WARN, "%s", err.text);
     if (app_lab(&session->app)) {
+        recorder_keep_starter(session->history, app_lab(&session->app)->slug);
         session_load_history(session, HISTORY_STEP);
         load_last(session);
         session_warm(session, now_ns);

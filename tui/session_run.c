@@ -6,6 +6,7 @@
 #include "tui/session_core.h"
 
 #include "harness/base/msg.h"
+#include "tui/recorder.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -85,26 +86,16 @@ void session_run(struct session *session, int64_t now_ns)
 
 /* ---- the end of an attempt */
 
-static void commit(struct session *session, json_t *record, const struct buf *ptx,
-                   const struct buf *sass)
+static void keep(struct session *session)
 {
-    struct buf text = {0}, subject = {0};
     struct err notice = {0}, err = {0};
-    struct history_attempt attempt = {.lab = session->runner.lab,
-                                      .kernel = &session->runner.kernel,
-                                      .record = &text,
-                                      .ptx = ptx->len > 0 ? ptx : NULL,
-                                      .sass = sass->len > 0 ? sass : NULL};
     char id[41];
-    attempt_dump(record, &text);
-    attempt_commit_subject(record, &subject);
-    attempt.subject = buf_str(&subject);
-    if (!history_commit_attempt(session->history, &attempt, id, &notice, &err))
-        app_say(&session->app, STYLE_FAIL, _("this attempt was not recorded: %s"), err.text);
+    if (*session->runner.trouble) /* the harness broke, not the kernel */
+        app_say(&session->app, STYLE_FAIL, "%s", session->runner.trouble);
+    else if (!recorder_keep(session->history, &session->library, &session->runner, id, &notice, &err))
+        app_say(&session->app, STYLE_FAIL, "%s", err.text);
     else if (*notice.text)
         app_say(&session->app, STYLE_INFO, "%s", notice.text);
-    buf_free(&text);
-    buf_free(&subject);
 }
 
 static void finish(struct session *session, int64_t now_ns)
@@ -112,21 +103,10 @@ static void finish(struct session *session, int64_t now_ns)
     struct runner *runner = &session->runner;
     struct app *app = &session->app;
     struct buf ptx = {0}, sass = {0};
-    struct err err = {0};
-    int number = 0;
     runner_take_listing(runner, "kernel.ptx", &ptx);
     runner_take_listing(runner, "kernel.sass", &sass);
-    if (session->history && history_next_attempt(session->history, runner->lab, &number, NULL))
-        attempt_set_number(&runner->attempt, number);
+    keep(session);
     json_t *record = json_incref(runner->attempt.record);
-    bool recorded = *runner->trouble == '\0';
-    if (!recorded) /* the harness broke, not the kernel */
-        app_say(app, STYLE_FAIL, "%s", runner->trouble);
-    if (session->history && recorded)
-        commit(session, record, &ptx, &sass);
-    if (session->library.writable && recorded &&
-        !library_note_attempt(&session->library, runner->lab, record, &err))
-        app_say(app, STYLE_WARN, "%s", err.text);
     session_load_progress(session);
     app_set_attempt(app, NULL);
     app_set_record(app, record);

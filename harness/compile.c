@@ -136,7 +136,22 @@ struct folders {
     char *cccl, *own;
 };
 
-static void collect_folders(struct folders *out, const struct compiler *compiler, const char *path)
+/* Whether the source includes a "header" that is not the lab's. */
+static bool has_own_headers(const char *source)
+{
+    for (const char *at = source; (at = strchr(at, '#')); at++) {
+        const char *word = at + 1 + strspn(at + 1, " \t");
+        if (strncmp(word, "include", 7) != 0)
+            continue;
+        word += 7 + strspn(word + 7, " \t");
+        if (*word == '"' && strncmp(word, "\"lab.h\"", 7) != 0)
+            return true;
+    }
+    return false;
+}
+
+static void collect_folders(struct folders *out, const struct compiler *compiler,
+                            const struct build *build, const char *path)
 {
     const char *include = compiler->toolkit->parts[PART_HEADERS];
     *out = (struct folders){0};
@@ -149,9 +164,10 @@ static void collect_folders(struct folders *out, const struct compiler *compiler
         if (file_is_dir(out->cccl))
             out->list[out->count++] = out->cccl;
     }
-    /* Last, so that a header of the student's never stands in for one that grading trusts. */
+    /* Last, so that a header of the student's never stands in for one that grading trusts; and only
+     * when needed, because precompiled headers serve compilations with the same folders alone. */
     const char *slash = strrchr(path, '/');
-    if (slash && slash != path) {
+    if (slash && slash != path && has_own_headers(buf_str(&build->source))) {
         out->own = mem_printf("%.*s", (int)(slash - path), path);
         out->list[out->count++] = out->own;
     }
@@ -188,7 +204,7 @@ static bool run_compiler(struct compiler *compiler, struct compiler_output *out,
                          const struct build *build, const char *path, struct err *err)
 {
     struct folders folders;
-    collect_folders(&folders, compiler, path);
+    collect_folders(&folders, compiler, build, path);
     bool ran = compiler->by_nvcc ? nvcc_compile(&compiler->nvcc, out, buf_str(&build->source),
                                                 build->name, compiler->lab_header, compiler->arch,
                                                 folders.list, folders.count, err)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifndef STRIDE_VERSION
@@ -164,6 +165,7 @@ int main(int argc, char *argv[])
         return 0;
     }
     prefer_to_die();
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read the records of an orphan */
     /* Line tables hold the folder of the compilation; "/" keeps listings the same for everyone. */
     char *here = getcwd(NULL, 0);

@@ -31,7 +31,7 @@ static char *ask(const char *program, const char *question, struct err *err)
         if (result.status == 0)
             answer = buf_take(&result.out);
         else
-            err_set(err, "%s %s failed (status %d)", program, question, result.status);
+            err_set(err, _("%s %s failed (status %d)"), program, question, result.status);
         process_result_free(&result);
     }
     free(path);
@@ -60,7 +60,7 @@ bool nvcc_open(struct nvcc *out, const struct toolkit *toolkit, struct err *err)
     }
     bool ok = archs && can->arch_count;
     if (archs && !ok)
-        err_set(err, "%s does not say what it can compile for", out->nvcc);
+        err_set(err, _("%s does not say what it can compile for"), out->nvcc);
     free(version);
     free(archs);
     return ok;
@@ -176,7 +176,7 @@ bool nvcc_compile(const struct nvcc *nvcc, struct compiler_output *out, const ch
         mem_printf("%s/stride-build-XXXXXX", temporary && *temporary ? temporary : "/tmp");
     *out = (struct compiler_output){.log = {.cap = 1 << 20}};
     if (!mkdtemp(folder)) {
-        err_set(err, "cannot make a folder to compile in: %s: %s", folder, strerror(errno));
+        err_set(err, _("cannot make a folder to compile in: %s: %s"), folder, strerror(errno));
         free(folder);
         return false;
     }

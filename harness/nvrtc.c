@@ -1,6 +1,7 @@
 #include "nvrtc.h"
 
 #include "harness/base/clean.h"
+#include "harness/base/msg.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static bool find_symbol(void **out, void *library, const char *name, const char 
 {
     *out = dlsym(library, name);
     return *out ||
-           err_set(err, "%s has no %s: it is too old (CUDA 11.2 or newer is needed) or broken",
+           err_set(err, _("%s has no %s: it is too old (CUDA 11.2 or newer is needed) or broken"),
                    path, name);
 }
 
@@ -58,7 +59,7 @@ static bool read_abilities(struct nvrtc *out, const char *path, struct err *err)
     if (((int (*)(int *, int *))version)(&can->major, &can->minor) != 0 ||
         ((int (*)(int *))count)(&total) != 0 || total < 1 || total > COMPILER_ARCHS ||
         ((int (*)(int *))list)(can->archs) != 0)
-        return err_set(err, "%s does not say what it can compile for; is it broken?", path);
+        return err_set(err, _("%s does not say what it can compile for; is it broken?"), path);
     can->arch_count = total;
     qsort(can->archs, (size_t)total, sizeof *can->archs, ascending);
     return true;
@@ -74,7 +75,7 @@ bool nvrtc_open(struct nvrtc *out, const char *library, const char *builtins, st
     out->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!out->library) {
         const char *why = dlerror();
-        err_set(err, "cannot open NVRTC: %s", why ? why : library);
+        err_set(err, _("cannot open NVRTC: %s"), why ? why : library);
         nvrtc_close(out);
         return false;
     }
@@ -121,7 +122,7 @@ bool nvrtc_compile(const struct nvrtc *nvrtc, struct compiler_output *out, const
     nvrtc_program program = NULL;
     int status = nvrtc->create(&program, source, name, header_count, headers, names);
     if (status)
-        return err_set(err, "NVRTC refused the program: %s", nvrtc->error_string(status));
+        return err_set(err, _("NVRTC refused the program: %s"), nvrtc->error_string(status));
     out->status = status = nvrtc->compile(program, option_count, options);
     fetch(&out->log, program, nvrtc->log_size, nvrtc->log);
     fetch(&out->ptx, program, nvrtc->ptx_size, nvrtc->ptx);
@@ -140,12 +141,12 @@ bool nvrtc_compile(const struct nvrtc *nvrtc, struct compiler_output *out, const
     clean_line(&why, buf_str(&out->log), out->log.len);
     if (status == NVRTC_BUILTIN)
         err_set(err,
-                "NVRTC %d.%d cannot use its built-ins: put libnvrtc-builtins.so.%d.%d beside "
-                "libnvrtc.so, or reinstall the toolkit (%s)",
+                _("NVRTC %d.%d cannot use its built-ins: put libnvrtc-builtins.so.%d.%d beside "
+                  "libnvrtc.so, or reinstall the toolkit (%s)"),
                 nvrtc->abilities.major, nvrtc->abilities.minor, nvrtc->abilities.major,
                 nvrtc->abilities.minor, buf_str(&why));
     else
-        err_set(err, "NVRTC failed: %s. %s", nvrtc->error_string(status), buf_str(&why));
+        err_set(err, _("NVRTC failed: %s. %s"), nvrtc->error_string(status), buf_str(&why));
     buf_free(&why);
     compiler_output_free(out);
     return false;
@@ -169,8 +170,8 @@ bool compiler_pick_arch(const struct compiler_abilities *abilities, int cc, char
             best = abilities->archs[i];
     if (!best) {
         err_set(err,
-                "the GPU has compute capability %d.%d, and CUDA %d.%d no longer supports it: it "
-                "starts at %d.%d; an older toolkit is needed for this GPU",
+                _("the GPU has compute capability %d.%d, and CUDA %d.%d no longer supports it: it "
+                  "starts at %d.%d; an older toolkit is needed for this GPU"),
                 wanted / 10, wanted % 10, abilities->major, abilities->minor, lowest / 10,
                 lowest % 10);
         return false;

@@ -2,6 +2,8 @@
 
 #include "emit.h"
 
+#include "harness/base/msg.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -91,7 +93,7 @@ bool process_start(struct process *out, char *const argv[], const char *folder, 
     out->out = anonymous_file("out");
     out->text = anonymous_file("text");
     if (out->out < 0 || out->text < 0) {
-        err_set(err, "cannot start %s: no memory for its output: %s", argv[0], strerror(errno));
+        err_set(err, _("cannot start %s: no memory for its output: %s"), argv[0], strerror(errno));
         process_abandon(out);
         return false;
     }
@@ -101,7 +103,7 @@ bool process_start(struct process *out, char *const argv[], const char *folder, 
     if (failed) {
         out->pid = 0;
         process_abandon(out);
-        return err_set(err, "cannot start %s: %s", argv[0], strerror(failed));
+        return err_set(err, _("cannot start %s: %s"), argv[0], strerror(failed));
     }
     /* A tool that writes without end is stopped by the system, not by us. */
     struct rlimit most = {PROCESS_OUTPUT_MOST + 4096, PROCESS_OUTPUT_MOST + 4096};
@@ -151,7 +153,7 @@ bool process_finish(struct process *process, struct process_result *out, double 
 {
     *out = (struct process_result){0};
     if (!process->pid)
-        return err_set(err, "no tool is running");
+        return err_set(err, _("no tool is running"));
     int status = 0;
     if (!wait_until(process->pid, process->started_ms + deadline_ms, &status)) {
         out->timed_out = true;
@@ -204,6 +206,6 @@ int process_make_input(const void *bytes, size_t len, struct err *err)
         len -= (size_t)put;
     }
     if (fd < 0)
-        err_set(err, "no memory to hand %zu bytes to a tool: %s", len, strerror(errno));
+        err_set(err, _("no memory to hand %zu bytes to a tool: %s"), len, strerror(errno));
     return fd;
 }

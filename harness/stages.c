@@ -44,13 +44,14 @@ static void judge(struct attempt *a, enum verdict verdict, const char *summary)
     snprintf(a->summary, sizeof a->summary, "%s", summary);
 }
 
+/* Without its listing an attempt would not be whole: that is Stride's failure, and said as such. */
 static void write_listing(struct attempt *a, const char *file, const struct buf *text)
 {
     struct err err = {0};
     char *path = path_join(a->work->out, file);
     if (!file_write(path, buf_str(text), text->len, false, &err)) {
         fprintf(stderr, "stride-harness: %s\n", err.text);
-        exit(5);
+        judge(a, VERDICT_CANNOT_RUN, err.text);
     }
     free(path);
 }

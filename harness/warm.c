@@ -3,6 +3,7 @@
 #include "gpu.h"
 
 #include "harness/base/file.h"
+#include "harness/base/msg.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static bool build_own(struct warm *warm, struct build *out, const char *folder, 
         err_set(&warm->no_compiler, "%s", out->diagnostics.setup);
         warm->can_compile = false;
     } else if (out->name && !out->ok)
-        ok = err_set(err, "%s does not compile: line %u: %s", path,
+        ok = err_set(err, _("%s does not compile: line %u: %s"), path,
                      out->diagnostics.count ? out->diagnostics.items[0].line : 0,
                      out->diagnostics.count ? out->diagnostics.items[0].text : "no reason given");
     free(path);

@@ -4,6 +4,7 @@
  * that nothing is built for panes that nobody looks at. */
 #include "tui/app.h"
 
+#include "harness/base/clean.h"
 #include "harness/base/msg.h"
 #include "tui/pane.h"
 
@@ -418,7 +419,12 @@ void app_say(struct app *app, enum style style, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(app->notice, sizeof app->notice, format, args);
+    char text[sizeof app->notice];
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    struct buf clean = {0};
+    clean_line(&clean, text, utf8_whole(text, strlen(text)));
+    snprintf(app->notice, sizeof app->notice, "%s", buf_str(&clean));
+    buf_free(&clean);
     app->notice_style = style;
 }

@@ -1,8 +1,10 @@
 /* From the app to cells. Everything is drawn from nothing each time; nothing here remembers. */
 #include "tui/app.h"
 
+#include "harness/base/clean.h"
 #include "harness/base/msg.h"
 #include "tui/pane.h"
+#include "tui/wrap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,23 +14,29 @@ static int columns_of(const char *text)
     return text_columns(text, strlen(text));
 }
 
-static void put_right(struct cells *cells, int row, int right, int most, enum style style,
-                      const char *text)
-{
-    int columns = columns_of(text);
-    if (columns > most)
-        columns = most;
-    cells_put_str(cells, row, right - columns, columns, style, text);
-}
-
-/* Text that does not fit ends with a mark that says so. */
+/* Text from outside (a device's name, a summary, a path in a message) is cleaned as everything in a
+ * doc is. Text that does not fit ends with a mark that says so. */
 static int put_clipped(struct cells *cells, int row, int col, int most, enum style style,
                        const char *text)
 {
-    int used = cells_put_str(cells, row, col, most, style, text);
-    if (most > 0 && columns_of(text) > most)
+    struct buf clean = {0};
+    clean_line(&clean, text, strlen(text));
+    int used = cells_put_str(cells, row, col, most, style, buf_str(&clean));
+    if (most > 0 && columns_of(buf_str(&clean)) > most)
         cells_put_str(cells, row, col + most - 1, 1, style, "…");
+    buf_free(&clean);
     return used;
+}
+
+static void put_right(struct cells *cells, int row, int right, int most, enum style style,
+                      const char *text)
+{
+    struct buf clean = {0};
+    clean_text(&clean, text, strlen(text));
+    int columns = columns_of(buf_str(&clean));
+    columns = columns > most ? most : columns;
+    cells_put_str(cells, row, right - columns, columns, style, buf_str(&clean));
+    buf_free(&clean);
 }
 
 /* ---- header */
@@ -272,6 +280,23 @@ static void draw_verdict(const struct app *app, struct cells *cells, int row, in
                 record_text(record, "summary"));
 }
 
+/* A notice may be long: it takes as many rows above the keys as it needs. */
+static void draw_notice(const struct app *app, struct cells *cells)
+{
+    struct rect at = app->layout.status;
+    struct wrap wrap = {0};
+    wrap_text(&wrap, app->notice, strlen(app->notice), at.cols - 2, 0);
+    int count = wrap.count > 6 ? 6 : (int)wrap.count;
+    for (int i = 0; i < count; i++) {
+        struct rect row = {at.row - count + 1 + i, 0, 1, at.cols};
+        cells_fill(cells, row, STYLE_NORMAL, " ");
+        cells_put(cells, row.row, 1, at.cols - 2, 0, app->notice_style,
+                  app->notice + wrap.rows[i].from, wrap.rows[i].to - wrap.rows[i].from);
+        cells_lay(cells, row.row, 0, at.cols, OVER_STATUS);
+    }
+    wrap_free(&wrap);
+}
+
 static void draw_status_text(const struct app *app, struct cells *cells)
 {
     struct rect at = app->layout.status;
@@ -286,7 +311,7 @@ static void draw_status_text(const struct app *app, struct cells *cells)
         return;
     }
     if (*app->notice) {
-        put_clipped(cells, at.row, 1, at.cols - 2, app->notice_style, app->notice);
+        draw_notice(app, cells);
     } else if (app->attempt) {
         running_status(app, text, sizeof text);
         put_clipped(cells, at.row, 1, most, STYLE_NORMAL, text);
@@ -354,17 +379,14 @@ static void draw_keys(const struct app *app, struct cells *cells)
 static void draw_too_small(const struct app *app, struct cells *cells)
 {
     char text[64];
-    snprintf(text, sizeof text, _("window too small: %dx%d, needs %dx%d"), app->cols, app->rows,
-             LAYOUT_LEAST_COLS, LAYOUT_LEAST_ROWS);
-    int row = 0;
-    for (const char *at = text; *at && row < app->rows; row++) {
-        int used;
-        size_t bytes = text_fit(at, strlen(at), app->cols, &used);
-        if (bytes == 0)
-            break;
-        cells_put(cells, row, 0, app->cols, 0, STYLE_WARN, at, bytes);
-        at += bytes;
-    }
+    snprintf(text, sizeof text, _("window too small: needs %dx%d, has %dx%d"), LAYOUT_LEAST_COLS,
+             LAYOUT_LEAST_ROWS, app->cols, app->rows);
+    struct wrap wrap = {0};
+    wrap_text(&wrap, text, strlen(text), app->cols > 0 ? app->cols : 1, 0);
+    for (size_t i = 0; i < wrap.count && (int)i < app->rows; i++)
+        cells_put(cells, (int)i, 0, app->cols, 0, STYLE_WARN, text + wrap.rows[i].from,
+                  wrap.rows[i].to - wrap.rows[i].from);
+    wrap_free(&wrap);
 }
 
 void app_draw(const struct app *app, struct cells *cells)

@@ -159,18 +159,17 @@ static void add_place(struct doc *doc, const json_t *mismatch)
 
 static void add_mismatch(struct doc *doc, const json_t *mismatch)
 {
-    char want[40], got[40], index[32], wrong[32], checked[32];
+    char want[40], got[40], wrong[32], checked[32];
     value_text(want, json_object_get(mismatch, "want"));
     value_text(got, json_object_get(mismatch, "got"));
     double number = 0, wrong_count = 0, checked_count = 0;
     record_number(mismatch, "index", &number);
     record_number(mismatch, "wrong_count", &wrong_count);
     record_number(mismatch, "checked_count", &checked_count);
-    format_count(index, number);
     format_count(wrong, wrong_count);
     format_count(checked, checked_count);
     const char *buffer = record_text(mismatch, "buffer");
-    doc_printf(doc, STYLE_FAIL, "    %s[%s]", *buffer ? buffer : _("output"), index);
+    doc_printf(doc, STYLE_FAIL, "    %s[%.0f]", *buffer ? buffer : _("output"), number);
     doc_printf(doc, STYLE_NORMAL, _(": want %s, got "), want);
     doc_printf(doc, STYLE_FAIL, "%s", got);
     if (checked_count > 0)

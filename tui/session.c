@@ -222,7 +222,8 @@ void session_save_settings(struct session *session)
     const struct labfile *lab = app_lab(&session->app);
     json_t *settings = session->settings;
     json_object_set_new(settings, "language", json_string(msg_language()));
-    json_object_set_new(settings, "theme", json_string(session->theme));
+    if (!theme_no_color()) /* which is for this sitting only */
+        json_object_set_new(settings, "theme", json_string(session->theme));
     json_object_set_new(settings, "backend", json_string(app_backend_name(session->app.backend)));
     if (lab)
         json_object_set_new(settings, "lab", json_string(lab->slug));

@@ -63,7 +63,10 @@ bool term_check(struct err *err)
             err, "%s",
             _("TERM is not set; set it to your terminal's type (for example TERM=xterm), "
               "or use the plain commands (stride list, stride run LAB, ...)"));
-    if (!know_terminal(name) || !cursor_address)
+    bool known = know_terminal(name), can = known && cursor_address;
+    if (known)
+        del_curterm(cur_term); /* newterm looks it up again */
+    if (!can)
         return err_set(err,
                        _("TERM=%s is not a terminal that a full screen can be drawn on here; set "
                          "TERM to one that is (for example TERM=xterm), or use the plain commands "

@@ -225,6 +225,9 @@ static bool is_lab(const char *word)
 
 bool cli_wants(int argc, char **argv)
 {
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "--script", 8) == 0) /* the screen's, with a lab before or behind it */
+            return false;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||

@@ -45,6 +45,8 @@ static unsigned plan(struct bench *bench, uint64_t l2_bytes, uint64_t budget)
         at += (bytes_of(&bench->shape.buffers[i]) + ALIGN - 1) / ALIGN * ALIGN;
     }
     bench->set_bytes = at;
+    if (!at)
+        return 0;
     uint64_t sets = 2 * l2_bytes / at + 2; /* between two uses of a set, twice the L2 went by */
     sets = sets > MOST_SETS ? MOST_SETS : sets;
     uint64_t room = budget / at;

@@ -75,6 +75,7 @@ static bool measure_copy(struct rate *rate, double *value, struct err *err)
         rate->launch.grid[0] = (unsigned)((count + THREADS * each - 1) / (THREADS * each));
         ok = measure(rate, &best, err);
     }
+    rate->launch.params = NULL;
     *value = best / 1e6;
     if (!rate->lost) {
         ops->release(rate->gpu, from);
@@ -101,6 +102,7 @@ static bool measure_arithmetic(struct rate *rate, bool tensor, double *value, st
     rate->launch.grid[0] = blocks;
     rate->launch.entry = tensor ? "limitTensor" : "limitFma";
     ok = ok && measure(rate, &best, err);
+    rate->launch.params = NULL;
     *value = best / 1e9;
     if (!rate->lost)
         ops->release(rate->gpu, out);

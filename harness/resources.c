@@ -43,6 +43,8 @@ json_t *resources_find(const struct warm *warm, const struct build *build)
     if (warm_fits_gpu(warm) && warm->gpu->ops->load(warm->gpu, &module, &image, NULL)) {
         json_t *out = gpu_resources_json(warm->gpu, module, entry, threads, shared);
         warm->gpu->ops->unload(warm->gpu, module);
+        if (out && json_number_value(json_object_get(out, "occupancy")) >= 1)
+            json_object_set_new(out, "limited_by", json_string("")); /* nothing is left to gain */
         if (out)
             return out;
     }

@@ -282,6 +282,19 @@ static void emit_findings(struct attempt *a)
         emit_set(a->emit, json_pack("{s:o}", "output", json_text(found->output)));
 }
 
+/* A GPU that hung or faulted cannot say why; where the simulator can, both are told. */
+static void join_verdicts(struct attempt *a)
+{
+    enum verdict found = a->simulated.verdict;
+    bool explains = found == VERDICT_HAZARD || found == VERDICT_FAULT;
+    if (explains && (a->verdict == VERDICT_TIMED_OUT || a->verdict == VERDICT_FAULT)) {
+        size_t len = strlen(a->summary);
+        snprintf(a->summary + len, sizeof a->summary - len, "; %s", a->simulated.summary);
+    } else {
+        judge(a, found, a->simulated.summary);
+    }
+}
+
 static void hazards_stage(struct attempt *a)
 {
     struct err err = {0};
@@ -304,7 +317,7 @@ static void hazards_stage(struct attempt *a)
     }
     emit_findings(a);
     if (!decided)
-        judge(a, a->simulated.verdict, a->simulated.summary);
+        join_verdicts(a);
     emit_done(a->emit, name, clock_ms() - start);
 }
 

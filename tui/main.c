@@ -480,7 +480,7 @@ int main(int argc, char **argv)
 {
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and records have points in their numbers */
-    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error like a full disk */
+    signal(SIGXFSZ, SIG_IGN);   /* a file size limit is an error like a full disk */
     if (cli_wants(argc, argv))
         return cli_main(argc, argv);
     struct options options;

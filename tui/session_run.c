@@ -92,7 +92,8 @@ static void keep(struct session *session)
     char id[41];
     if (*session->runner.trouble) /* the harness broke, not the kernel */
         app_say(&session->app, STYLE_FAIL, "%s", session->runner.trouble);
-    else if (!recorder_keep(session->history, &session->library, &session->runner, id, &notice, &err))
+    else if (!recorder_keep(session->history, &session->library, &session->runner, id, &notice,
+                            &err))
         app_say(&session->app, STYLE_FAIL, "%s", err.text);
     else if (*notice.text)
         app_say(&session->app, STYLE_INFO, "%s", notice.text);

@@ -26,7 +26,7 @@ struct fake {
     void (*kernel)(const struct call *call);
     int launches, live, loads;
     void *kept[16]; /* allocations, so that the test can drop what a lost backend may not release */
-    size_t most; /* bytes; larger allocations fail */
+    size_t most;    /* bytes; larger allocations fail */
 };
 
 static void fake_close(struct backend *backend)

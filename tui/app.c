@@ -133,11 +133,30 @@ const json_t *app_record(const struct app *app)
 
 void app_touch(struct app *app)
 {
-    static const enum pane panes[] = {PANE_COURSE,   PANE_CODE,      PANE_CORRECTNESS, PANE_SPEEDUP,
-                                      PANE_TIMELINE, PANE_RESOURCES, PANE_PTX,         PANE_SASS};
+    static const enum pane panes[] = {PANE_COURSE,  PANE_CODE,     PANE_CORRECTNESS,
+                                      PANE_SPEEDUP, PANE_TIMELINE, PANE_RESOURCES};
+    const struct exhibit *shown = app_exhibit(app);
     for (size_t i = 0; i < sizeof panes / sizeof *panes; i++)
         app->pane[panes[i]].stale = true;
+    /* A listing is long and does not depend on the record; only its absence is explained by it */
+    app->pane[PANE_PTX].stale |= shown->ptx.len == 0;
+    app->pane[PANE_SASS].stale |= shown->sass.len == 0;
     app->hint.stale = true;
+}
+
+/* Another exhibit is shown: the listings are others too. */
+static void touch_exhibit(struct app *app)
+{
+    app->pane[PANE_PTX].stale = app->pane[PANE_SASS].stale = true;
+    app_touch(app);
+}
+
+void app_leave_past(struct app *app)
+{
+    if (app->past_number) {
+        app->past_number = 0;
+        touch_exhibit(app);
+    }
 }
 
 void app_touch_all(struct app *app)
@@ -359,7 +378,7 @@ void app_set_attempt(struct app *app, const struct attempt *attempt)
     app->attempt = attempt;
     app->stopping = false;
     if (attempt)
-        app->past_number = 0;
+        app_leave_past(app);
     app_touch(app);
 }
 
@@ -412,7 +431,7 @@ void app_set_past(struct app *app, int number, json_t *record, struct buf *kerne
     app->past.sass = *sass;
     *kernel = *ptx = *sass = (struct buf){0};
     app->past_number = number;
-    app_touch(app);
+    touch_exhibit(app);
 }
 
 void app_say(struct app *app, enum style style, const char *format, ...)

@@ -159,6 +159,8 @@ void app_keep_quiz(struct app *app);
 void app_set_past(struct app *app, int number, json_t *record, struct buf *kernel, struct buf *ptx,
                   struct buf *sass);
 
+void app_leave_past(struct app *app); /* shows the present again */
+
 /* The record, code or attempt changed: panes that show it are rebuilt. */
 void app_touch(struct app *app);
 

@@ -273,8 +273,7 @@ static void back(struct app *app)
         app->history_mark[0] = '\0';
         app->pane[PANE_HISTORY].stale = true;
     } else if (app->past_number) {
-        app->past_number = 0;
-        app_touch(app);
+        app_leave_past(app);
         app_say(app, STYLE_INFO, "%s", _("back to your kernel as it is now"));
     }
 }

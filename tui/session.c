@@ -201,7 +201,7 @@ static void restore(struct session *session, const char *id)
         app_say(app, STYLE_FAIL, "%s", err.text);
         return;
     }
-    app->past_number = 0;
+    app_leave_past(app);
     session_load_kernel(session);
     session_load_history(session, app->history_count + 2);
     app_touch(app);

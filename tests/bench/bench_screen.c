@@ -1,0 +1,99 @@
+/* Key to frame with a 100,000-line listing open: the time from an event to finished cells, for each
+ * kind of key, at 200x60. What curses then sends is the difference of two such frames. */
+#include "harness/base/labfile.h"
+#include "tui/app.h"
+#include "tui/job.h"
+#include "tui/key.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { LINES = 100000, PRESSES = 2000 };
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static int64_t press(struct app *app, struct cells *cells, int32_t key)
+{
+    int64_t from = job_clock_ns();
+    app_event(app, &(struct event){.kind = EVENT_KEY, .key = key, .now_ns = from});
+    app_draw(app, cells);
+    return job_clock_ns() - from;
+}
+
+static void measure(struct app *app, struct cells *cells, const char *name, const int32_t *keys,
+                    int key_count)
+{
+    int64_t *times = mem_zero(PRESSES, sizeof *times);
+    for (int i = 0; i < PRESSES; i++)
+        times[i] = press(app, cells, keys[i % key_count]);
+    qsort(times, PRESSES, sizeof *times, by_value);
+    printf("%-20s median %7.3f ms  p99 %7.3f ms  worst %7.3f ms\n", name,
+           (double)times[PRESSES / 2] / 1e6, (double)times[PRESSES * 99 / 100] / 1e6,
+           (double)times[PRESSES - 1] / 1e6);
+    free(times);
+}
+
+/* Of this process now, from the kernel. */
+static double resident_mib(void)
+{
+    long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%ld %ld", &pages, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
+}
+
+static void fill(struct app *app)
+{
+    struct buf listing = {0}, none = {0};
+    for (int i = 0; i < LINES; i++)
+        if (i % 50)
+            buf_printf(&listing, "        fma.rn.f32      %%f%d, %%f%d, %%f%d, 0f3F800000;\n",
+                       i % 97, i % 89, i % 83);
+        else
+            buf_printf(&listing, "        .loc    1 %d 13\n", 1 + i % 80);
+    printf("key to frame, listing of %d lines (%.1f MiB), 200x60; the budget is 8 ms at p99\n",
+           LINES, (double)listing.len / (1 << 20));
+    app_set_listings(app, &listing, &none);
+    buf_free(&listing);
+}
+
+int main(void)
+{
+    struct labfile **labs = NULL;
+    unsigned count = 0;
+    struct app app;
+    struct cells cells = {0};
+    if (!labfile_load_all(&labs, &count, ".", NULL))
+        return 1;
+    app_init(&app, labs, count);
+    app_set_lab(&app, 0);
+    fill(&app);
+    app_event(&app, &(struct event){.kind = EVENT_SIZE, .cols = 200, .rows = 60});
+    printf("%-20s %14.3f ms\n", "opening the pane", (double)press(&app, &cells, '6') / 1e6);
+    const int32_t lines[] = {'j', 'j', 'j', 'k'}, pages[] = {' ', ' ', 'b'}, ends[] = {'G', 'g'};
+    const int32_t sideways[] = {'l', 'h'}, panes[] = {KEY_CODE_TAB, KEY_CODE_BACK_TAB};
+    measure(&app, &cells, "line down, up", lines, 4);
+    measure(&app, &cells, "page down, up", pages, 3);
+    measure(&app, &cells, "end, beginning", ends, 2);
+    measure(&app, &cells, "sideways", sideways, 2);
+    measure(&app, &cells, "pane and back", panes, 2);
+    for (const char *at = "/f96"; *at; at++)
+        press(&app, &cells, *at);
+    printf("%-20s %14.3f ms\n", "searching all of it",
+           (double)press(&app, &cells, KEY_CODE_ENTER) / 1e6);
+    const int32_t next[] = {'n', 'n', 'N'};
+    measure(&app, &cells, "next match", next, 3);
+    printf("%-20s %14.1f MiB\n", "resident", resident_mib());
+    app_free(&app);
+    cells_free(&cells);
+    labfile_free_all(labs, count);
+    return 0;
+}

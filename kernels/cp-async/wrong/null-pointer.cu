@@ -1,5 +1,6 @@
 // verdict: fault
-// Writes through a null pointer.
+// Writes through a pointer that is null. Its value comes from the grid's shape: a null that the
+// compiler sees is no write at all, since it may leave out what must not happen.
 #include "lab.h"
 
 extern "C" __global__ void asyncTransformTiles(const float *input,
@@ -10,10 +11,10 @@ extern "C" __global__ void asyncTransformTiles(const float *input,
 
     const size_t first = (size_t)blockIdx.x * kAsyncElementsPerBlock;
     const int chunk = threadIdx.x * 4; // where this thread's 16 bytes begin
+    float *nowhere = reinterpret_cast<float *>(size_t(gridDim.y - 1));
 
     for (int t = 0; t < kAsyncTilesPerBlock; ++t) {
         const float *from = input + first + t * kAsyncTileElements;
-        float *to = output + first + t * kAsyncTileElements;
 
         // Global memory -> registers -> shared memory.
         const float4 four = *reinterpret_cast<const float4 *>(from + chunk);
@@ -21,7 +22,7 @@ extern "C" __global__ void asyncTransformTiles(const float *input,
         __syncthreads(); // the whole tile is there
 
         for (int i = threadIdx.x; i < kAsyncTileElements; i += blockDim.x)
-            ((float *)nullptr)[i] = asyncTransform(tile[i]);
+            nowhere[i] = asyncTransform(tile[i]);
         __syncthreads(); // nobody needs the tile any more
     }
     // <<< your code

@@ -1,17 +1,16 @@
 #include "nvcc.h"
 
 #include "process.h"
+#include "scratch.h"
 
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The reader of the records ends a build that takes too long, with all that belongs to it; this is
  * only for tools that were asked a small question. */
@@ -156,34 +155,18 @@ static bool compile_in(const struct nvcc *nvcc, struct compiler_output *out, con
     return true;
 }
 
-static void remove_folder(const char *folder, const char *name)
-{
-    const char *const files[] = {name, "lab.h", "kernel.ptx", "kernel.cubin"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char *path = path_join(folder, files[i]);
-        unlink(path);
-        free(path);
-    }
-    rmdir(folder);
-}
-
 bool nvcc_compile(const struct nvcc *nvcc, struct compiler_output *out, const char *source,
                   const char *name, const char *header, const char *arch,
                   const char *const *folders, int folder_count, struct err *err)
 {
-    const char *temporary = getenv("TMPDIR");
-    char *folder =
-        mem_printf("%s/stride-build-XXXXXX", temporary && *temporary ? temporary : "/tmp");
     *out = (struct compiler_output){.log = {.cap = 1 << 20}};
-    if (!mkdtemp(folder)) {
-        err_set(err, _("cannot make a folder to compile in: %s: %s"), folder, strerror(errno));
-        free(folder);
+    char *folder = scratch_make(err);
+    if (!folder)
         return false;
-    }
     bool ok = write_in(folder, name, source, err) &&
               (!header || write_in(folder, "lab.h", header, err)) &&
               compile_in(nvcc, out, folder, name, arch, folders, folder_count, err);
-    remove_folder(folder, name);
+    scratch_remove(folder);
     free(folder);
     if (!ok)
         compiler_output_free(out);

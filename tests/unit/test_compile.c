@@ -279,6 +279,45 @@ static void a_wrong_entry_says_what_is_expected(void **state)
     build_free(&model);
 }
 
+static void nvcc_stands_in_for_nvrtc(void **state)
+{
+    (void)state;
+    struct compiler other;
+    struct toolkit without = toolkit; /* borrows its strings */
+    struct err err = {0};
+    without.parts[PART_NVRTC] = NULL;
+    if (!toolkit.parts[PART_NVCC]) {
+        assert_false(compiler_open(&other, &without, root, "cp-async", 90, &err));
+        assert_non_null(strstr(err.text, "make deps")); /* says how to get a compiler */
+        skip();
+    }
+    assert_true(compiler_open(&other, &without, root, "cp-async", 90, &err));
+    assert_true(other.by_nvcc && other.note);
+    struct build build;
+    static const char text[] = "#include \"lab.h\"\n" KERNEL
+                               "{\n    asm volatile(\"cp.asink;\");\n    output[0] = 1;\n}\n";
+    write_file("kernel.cu", text, sizeof text - 1);
+    assert_true(compiler_build(&other, &build, source_path, "kernel.cu", &err));
+    if (build.diagnostics.setup) { /* this machine's g++ is too new for its nvcc */
+        build_free(&build);
+        compiler_close(&other);
+        skip();
+    }
+    assert_false(build.ok);
+    assert_int_equal(first_error(&build)->line, 4);
+    build_free(&build);
+    char *path = mem_printf("%s/kernels/cp-async/solution.cu", root);
+    assert_true(compiler_build(&other, &build, path, "solution.cu", &err));
+    assert_true(build.ok);
+    assert_int_equal(build.diagnostics.count, 0);
+    struct cubin_kernel kernel;
+    assert_true(cubin_read(&kernel, build.cubin.data, build.cubin.len, ENTRY, 90, &err));
+    assert_int_equal(kernel.shared_bytes, 8192);
+    build_free(&build);
+    free(path);
+    compiler_close(&other);
+}
+
 static void large_headers_are_read_once_and_leave_nothing(void **state)
 {
     (void)state;
@@ -287,7 +326,7 @@ static void large_headers_are_read_once_and_leave_nothing(void **state)
     struct compiler_abilities old = {.major = 12, .minor = 4}, new = {.major = 13};
     setenv("TMPDIR", folder, 1);
     char *left =
-        mem_printf("%s/stride-headers-%d-killed", folder, 0x3fffffff); /* no such process */
+        mem_printf("%s/stride-harness-%d-killed", folder, 0x3fffffff); /* no such process */
     assert_int_equal(mkdir(left, 0700), 0);
     headers_open(&headers, &new, "#include <mma.h>\n#include <cuda/std/cstdint>\n");
     assert_null(headers.folder);
@@ -357,6 +396,7 @@ int main(void)
         cmocka_unit_test(headers_of_students_compile),
         cmocka_unit_test(the_labs_own_header_wins),
         cmocka_unit_test(a_wrong_entry_says_what_is_expected),
+        cmocka_unit_test(nvcc_stands_in_for_nvrtc),
         cmocka_unit_test(large_headers_are_read_once_and_leave_nothing),
         cmocka_unit_test(what_is_no_text_is_refused),
         cmocka_unit_test(the_architecture_fits_device_and_compiler),

@@ -9,11 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *lab_path(const struct history *history, const char *lab, enum history_file file)
 {
     return mem_printf("%s/%s/%s", history->work, lab, history_file_name(file));
+}
+
+static void unlink_link(const char *path)
+{
+    struct stat info;
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        unlink(path);
 }
 
 /* Makes the lab's folder on disk what the change says, but for files it keeps. */
@@ -29,6 +37,8 @@ static bool write_files(const struct history *history, const struct history_chan
         if (change->files[i].keep) {
             /* as it is */
         } else if (bytes) {
+            if (i != HISTORY_KERNEL) /* ours: a link that stands there is not followed */
+                unlink_link(path);
             ok = file_write(path, buf_str(bytes), bytes->len, false, err);
         } else if (unlink(path) != 0 && errno != ENOENT) {
             ok = err_set(err, _("cannot remove %s: %s"), path, strerror(errno));

@@ -24,6 +24,9 @@ PKGS   := ncursesw libgit2 md4c jansson libcyaml
 SANF_1 := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANF_fuzz := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANF   := $(SANF_$(SAN))
+ifneq ($(SAN),)
+export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
+endif
 CFLAGS ?= $(if $(SAN),-O1,-O2) -g
 WARN   := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 # The first toolkit found; `make deps` fetches what the machine lacks into .deps/cuda.

@@ -332,16 +332,16 @@ void listing_free(struct listing *listing)
     *listing = (struct listing){0};
 }
 
-bool listing_jump(const struct listing *listing, enum listing_tag tag, uint32_t from, int by,
+bool listing_jump(const struct doc *doc, enum listing_tag tag, uint32_t from, int by,
                   uint32_t *line)
 {
-    size_t count = listing->doc.line_count;
+    size_t count = doc->line_count;
     if (!count)
         return false;
     size_t at = from < count ? from : count - 1;
     for (size_t i = 0; i < count; i++) {
         at = by > 0 ? (at + 1) % count : (at + count - 1) % count;
-        if (listing->doc.lines[at].tag & (int32_t)tag) {
+        if (doc->lines[at].tag & (int32_t)tag) {
             *line = (uint32_t)at;
             return true;
         }
@@ -349,10 +349,10 @@ bool listing_jump(const struct listing *listing, enum listing_tag tag, uint32_t 
     return false;
 }
 
-bool listing_find_source(const struct listing *listing, int32_t source_line, uint32_t *line)
+bool listing_find_source(const struct doc *doc, int32_t source_line, uint32_t *line)
 {
-    for (size_t i = 0; source_line > 0 && i < listing->doc.line_count; i++)
-        if (listing->doc.lines[i].source_line == source_line) {
+    for (size_t i = 0; source_line > 0 && i < doc->line_count; i++)
+        if (doc->lines[i].source_line == source_line) {
             *line = (uint32_t)i;
             return true;
         }
@@ -367,17 +367,14 @@ const char *listing_kernel_at(const struct listing *listing, uint32_t line)
     return name;
 }
 
-const char *listing_opcode(const struct listing *listing, uint32_t line, size_t *len)
+const char *listing_opcode(const struct doc_line *line, size_t *len)
 {
-    if (line >= listing->doc.line_count)
-        return NULL;
-    const struct doc_line *row = &listing->doc.lines[line];
-    enum style want = row->tag & LISTING_LANDMARK ? STYLE_LANDMARK : STYLE_OPCODE;
+    enum style want = line->tag & LISTING_LANDMARK ? STYLE_LANDMARK : STYLE_OPCODE;
     /* Span 0 may be the margin's mark, which has the landmark's style too. */
-    for (uint32_t i = 1; row->tag & LISTING_INSTRUCTION && i < row->span_count; i++)
-        if (row->spans[i].style == want) {
-            *len = row->spans[i].len;
-            return row->spans[i].text;
+    for (uint32_t i = 1; line->tag & LISTING_INSTRUCTION && i < line->span_count; i++)
+        if (line->spans[i].style == want) {
+            *len = line->spans[i].len;
+            return line->spans[i].text;
         }
     return NULL;
 }

@@ -53,13 +53,16 @@ void listing_build(struct listing *out, enum lab_listing kind, const char *text,
                    const struct listing_options *options);
 void listing_free(struct listing *listing);
 
-/* The next (by > 0) or previous line that has the tag (LISTING_BEGIN for regions),
+/* The functions below that take a doc want one that listing_build made; it may have been moved out
+ * of its listing.
+ *
+ * The next (by > 0) or previous line that has the tag (LISTING_BEGIN for regions),
  * around the end. False when there is none. */
-bool listing_jump(const struct listing *listing, enum listing_tag tag, uint32_t from, int by,
+bool listing_jump(const struct doc *doc, enum listing_tag tag, uint32_t from, int by,
                   uint32_t *line);
 
 /* The first instruction that comes from the line of the student's kernel. */
-bool listing_find_source(const struct listing *listing, int32_t source_line, uint32_t *line);
+bool listing_find_source(const struct doc *doc, int32_t source_line, uint32_t *line);
 
 /* The kernel that the line belongs to; "" above the first. Borrowed. */
 const char *listing_kernel_at(const struct listing *listing, uint32_t line);
@@ -67,6 +70,6 @@ const char *listing_kernel_at(const struct listing *listing, uint32_t line);
 /* The opcode on a line ("cp.async.cg.shared.global", "LDGSTS.E.128"), with no operands; NULL when
  * the line has none. Borrowed, not NUL-terminated. Of several on a line, the first that is a
  * landmark. */
-const char *listing_opcode(const struct listing *listing, uint32_t line, size_t *len);
+const char *listing_opcode(const struct doc_line *line, size_t *len);
 
 #endif

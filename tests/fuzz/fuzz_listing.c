@@ -25,13 +25,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                   size - 1, &options);
     check_doc(&listing.doc);
     check_shown(&listing.doc, "ld");
-    for (uint32_t line = 0; line <= listing.doc.line_count; line++) {
+    for (uint32_t line = 0; line < listing.doc.line_count; line++) {
         size_t len = 0;
         uint32_t to;
-        const char *opcode = listing_opcode(&listing, line, &len);
+        const char *opcode = listing_opcode(&listing.doc.lines[line], &len);
         must(!opcode || len > 0);
         must(listing_kernel_at(&listing, line) != NULL);
-        if (listing_jump(&listing, LISTING_LANDMARK, line, 1, &to))
+        if (listing_jump(&listing.doc, LISTING_LANDMARK, line, 1, &to))
             must(listing.doc.lines[to].tag & LISTING_LANDMARK);
     }
     listing_free(&listing);

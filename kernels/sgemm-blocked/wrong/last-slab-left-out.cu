@@ -48,6 +48,6 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 
     for (int r = 0; r < 8; ++r)
         *reinterpret_cast<float4 *>(&c[(row0 + 8 * ty + r) * n + col0 + 4 * tx]) =
-            *reinterpret_cast<float4 *>(sum[r]);
+            make_float4(sum[r][0], sum[r][1], sum[r][2], sum[r][3]);
     // <<< your code
 }

@@ -490,6 +490,8 @@ int main(int argc, char **argv)
     int status = parse(&options, argc, argv);
     if (status != CLI_OK)
         return status;
+    if (!options.session.language && !term_utf8())
+        options.session.language = "en"; /* Chinese would be all '?' */
     if (!options.script && !term_check(&err))
         return fail(&err, CLI_USAGE);
     catch_signals(&waiting);

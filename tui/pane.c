@@ -123,6 +123,16 @@ void pane_pad(struct doc *doc, int used, int columns)
     doc_printf(doc, STYLE_NORMAL, "%*s", columns - used > 1 ? columns - used : 1, "");
 }
 
+void pane_cell(struct doc *doc, enum style style, const char *text, int columns, bool right)
+{
+    int blank = columns - text_columns(text, strlen(text));
+    if (right && blank > 0)
+        doc_printf(doc, STYLE_NORMAL, "%*s", blank, "");
+    doc_add_str(doc, style, text);
+    if (!right && blank > 0)
+        doc_printf(doc, STYLE_NORMAL, "%*s", blank, "");
+}
+
 void pane_field(struct doc *doc, const char *label, int columns, enum style style,
                 const char *format, ...)
 {

@@ -59,6 +59,8 @@ void pane_field(struct doc *doc, const char *label, int columns, enum style styl
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Blanks up to that column of the open line, at least one. `used` is what stands there. */
 void pane_pad(struct doc *doc, int used, int columns);
+/* Text in a column of that width, at its left or right edge; words of any language stay aligned. */
+void pane_cell(struct doc *doc, enum style style, const char *text, int columns, bool right);
 /* A bar of `part` of `columns` (0..1), in eighths of a column. */
 void pane_bar(struct doc *doc, enum style style, double part, int columns);
 

@@ -15,6 +15,13 @@ static const json_t *list_of(const json_t *record, const char *path)
 
 /* ---- while it runs */
 
+static void add_skipped(struct doc *doc, const char *stage, const char *why)
+{
+    doc_printf(doc, STYLE_DIM, "- %-10s ", stage);
+    pane_cell(doc, STYLE_DIM, _("skipped"), 9, true);
+    doc_printf(doc, STYLE_NORMAL, "  %s", why);
+}
+
 static void add_stage(struct doc *doc, const struct attempt_stage *stage, int64_t now_ns,
                       const char *note)
 {
@@ -30,7 +37,7 @@ static void add_stage(struct doc *doc, const struct attempt_stage *stage, int64_
         doc_printf(doc, STYLE_NORMAL, "%-10s %9s", stage->name, time);
         break;
     case STAGE_SKIPPED:
-        doc_printf(doc, STYLE_DIM, "- %-10s %9s  %s", stage->name, _("skipped"), stage->why);
+        add_skipped(doc, stage->name, stage->why);
         break;
     default:
         doc_printf(doc, STYLE_FAIL, "x %-10s", stage->name);
@@ -183,6 +190,12 @@ static void add_mismatch(struct doc *doc, const json_t *mismatch)
     }
 }
 
+static void add_figure(struct doc *doc, const char *name, double value)
+{
+    doc_printf(doc, STYLE_DIM, " %s ", name);
+    doc_printf(doc, STYLE_DIM, "%-9.3g", value);
+}
+
 static void add_case(struct doc *doc, const json_t *one)
 {
     double error, tolerance, n = 0;
@@ -195,9 +208,9 @@ static void add_case(struct doc *doc, const json_t *one)
     doc_printf(doc, STYLE_NORMAL, "n = %-13s", count);
     doc_printf(doc, style, " %-10s", verdict);
     if (record_number(one, "max_error", &error))
-        doc_printf(doc, STYLE_DIM, _(" error %-9.3g"), error);
+        add_figure(doc, _("error"), error);
     if (record_number(one, "tolerance", &tolerance))
-        doc_printf(doc, STYLE_DIM, _(" allowed %-9.3g"), tolerance);
+        add_figure(doc, _("allowed"), tolerance);
     doc_printf(doc, STYLE_DIM, " %s", record_text(one, "backend"));
     doc_end_line(doc)->keep = true;
     const json_t *mismatch = record_at(one, "mismatch"), *fault = record_at(one, "fault");
@@ -264,8 +277,7 @@ static void add_stages(struct doc *doc, const json_t *record)
         doc_end_line(doc);
     }
     json_array_foreach((json_t *)(uintptr_t)skipped, i, one) {
-        doc_printf(doc, STYLE_DIM, "- %-10s %9s  ", record_text(one, "stage"), _("skipped"));
-        doc_add_str(doc, STYLE_NORMAL, record_text(one, "why"));
+        add_skipped(doc, record_text(one, "stage"), record_text(one, "why"));
         doc_end_line(doc)->indent = 24;
     }
 }

@@ -38,8 +38,10 @@ static void add_reached(const struct app *app, struct doc *doc, const struct lab
     if (!*best)
         style = STYLE_DIM;
     doc_printf(doc, style, " %s", *best ? mark : "·");
-    if (roomy)
-        doc_printf(doc, style, " %-13s", *best ? best : _("not tried yet"));
+    if (roomy) {
+        doc_add_str(doc, style, " ");
+        pane_cell(doc, style, *best ? best : _("not tried yet"), 13, false);
+    }
     if (roomy && *speedup)
         doc_printf(doc, STYLE_DIM, " %s", speedup);
 }

@@ -80,8 +80,10 @@ void pane_build_history(const struct app *app, struct doc *doc, int columns)
               "fail; you can look at one, compare two, and put one back."));
         return;
     }
-    doc_printf(doc, STYLE_DIM, " %4s  %-16s  %-15s %6s", "#", _("when"), _("verdict"),
-               _("speedup"));
+    doc_add_str(doc, STYLE_DIM, "    #  ");
+    pane_cell(doc, STYLE_DIM, _("when"), 18, false);
+    pane_cell(doc, STYLE_DIM, _("verdict"), 15, false);
+    pane_cell(doc, STYLE_DIM, _("speedup"), 7, true);
     doc_end_line(doc)->keep = true;
     for (size_t i = 0; i < app->history_count; i++)
         add_row(app, doc, i, columns);

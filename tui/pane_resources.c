@@ -76,8 +76,11 @@ static void add_lines(struct doc *doc, const json_t *lines)
     if (json_array_size(lines) == 0)
         return;
     doc_add_str(doc, STYLE_NORMAL, "\n");
-    doc_printf(doc, STYLE_DIM, "%6s  %10s  %10s  %8s  %14s", _("line"), _("requests"), _("sectors"),
-               _("each"), _("bank conflicts"));
+    pane_cell(doc, STYLE_DIM, _("line"), 6, true);
+    pane_cell(doc, STYLE_DIM, _("requests"), 12, true);
+    pane_cell(doc, STYLE_DIM, _("sectors"), 12, true);
+    pane_cell(doc, STYLE_DIM, _("each"), 10, true);
+    pane_cell(doc, STYLE_DIM, _("bank conflicts"), 16, true);
     doc_end_line(doc)->keep = true;
     json_array_foreach((json_t *)(uintptr_t)lines, i, one) {
         double requests = 0, sectors = 0, conflicts = 0;

@@ -42,7 +42,7 @@ static void add_times(struct doc *doc, const json_t *timing, int columns)
         if (record_number(time, "median", &median) && median > slowest)
             slowest = median;
     }
-    pane_heading(doc, _("Time per launch (median and 95 % interval)"));
+    pane_heading(doc, _("Time per launch, and its interval at 95 %"));
     add_time(doc, timing, keys[0], _("baseline"), STYLE_NORMAL, slowest, columns);
     add_time(doc, timing, keys[1], _("yours"), STYLE_STRONG, slowest, columns);
     add_time(doc, timing, keys[2], _("solution"), STYLE_NORMAL, slowest, columns);

@@ -187,31 +187,41 @@ static void check_toolkit(struct doctor *doctor)
                                  : _("not found; only what it does is missing"));
 }
 
-/* The harness says driver and devices in words of its own where it can; absence is a fact too. */
+static void add_device(struct doctor *doctor, const json_t *device, const char *state)
+{
+    add(doctor, "GPU", state, _("%s, compute capability %s, driver %s, %s"),
+        json_text_at(device, "name"), json_text_at(device, "compute_capability"),
+        json_text_at(device, "driver"), json_text_at(device, "uuid"));
+}
+
+/* The one in use first, then the others, so that nobody wonders which card a figure belongs to. */
 static void check_gpu(struct doctor *doctor)
 {
-    const json_t *gpu = json_object_get(doctor->probe, "gpu");
     const json_t *device = json_object_get(doctor->probe, "device");
-    const json_t *devices = json_object_get(gpu, "devices");
-    const char *why =
-        *json_text_at(gpu, "problem") ? json_text_at(gpu, "problem") : json_text_at(gpu, "why");
-    if (json_is_object(device) && *json_text_at(device, "name")) {
-        doctor->timing = true;
-        add(doctor, "GPU", "ok", _("%s, compute capability %s, driver %s"),
-            json_text_at(device, "name"), json_text_at(device, "compute_capability"),
-            json_text_at(device, "driver"));
+    const json_t *devices = json_object_get(doctor->probe, "devices");
+    const json_t *nvml = json_object_get(doctor->probe, "nvml");
+    const char *why = json_text_at(doctor->probe, "no_device");
+    doctor->timing = json_is_object(device);
+    if (!doctor->timing) {
+        add(doctor, "GPU", "note", _("%s; kernels run on the simulator, and nothing is timed"),
+            *why ? why : _("no GPU and driver on this machine"));
+        return;
     }
-    for (size_t i = 0; i < json_array_size(devices); i++) {
-        const json_t *one = json_array_get(devices, i);
-        doctor->timing = true;
-        add(doctor, "GPU", "ok", _("%s, compute capability %s"), json_text_at(one, "name"),
-            json_text_at(one, "compute_capability"));
-    }
-    if (!doctor->timing)
-        add(doctor, "GPU", "note", "%s",
-            *why ? why
-                 : _("no NVIDIA GPU and driver on this machine: kernels run on "
-                     "the simulator, and nothing is timed"));
+    add_device(doctor, device, "ok");
+    for (size_t i = 0; i < json_array_size(devices); i++)
+        if (!json_equal(json_array_get(devices, i), device))
+            add_device(doctor, json_array_get(devices, i), "note");
+    if (json_is_false(nvml))
+        add(doctor, "NVML", "note", "%s",
+            _("not readable: clocks and other users of the GPU are not seen"));
+}
+
+static void check_settings(struct doctor *doctor)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(doctor->probe, "settings"), name, value)
+        add(doctor, name, "note", "%s", json_string_value(value) ? json_string_value(value) : "?");
 }
 
 /* ---- */
@@ -242,6 +252,7 @@ int cli_doctor(struct cli *cli)
     if (doctor.probe) {
         check_toolkit(&doctor);
         check_gpu(&doctor);
+        check_settings(&doctor);
     }
     if (cli->json) {
         json_t *all = json_pack("{s:O, s:b, s:b}", "checks", doctor.checks, "compiles",

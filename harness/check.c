@@ -6,12 +6,21 @@
 #include "base/buf.h"
 #include "base/msg.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { SMALL_BYTES = 4 << 20 }; /* up to here a size is cheap enough for a second seed */
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
 
 static bool same_member(const json_t *a, const json_t *b, const char *key)
 {
@@ -187,7 +196,20 @@ static const char *stop_reason(enum verdict verdict, bool poisoned)
 struct progress {      /* of one check_run */
     const char *stop;  /* why the rest is not run; NULL while it is */
     struct err memory; /* why a size found no memory */
+    bool prints;       /* the kernel calls printf */
+    double start_ms;
 };
+
+/* How long the next launch may take. */
+static double deadline_of(const struct check_request *request, const struct progress *progress)
+{
+    if (request->deadline_ms > 0)
+        return request->deadline_ms;
+    if (!progress->prints)
+        return CHECK_DEADLINE_MS;
+    double left_ms = CHECK_PRINTING_ALL_MS - (now_ms() - progress->start_ms);
+    return fmax(fmin(left_ms, CHECK_PRINTING_DEADLINE_MS), CHECK_DEADLINE_MS);
+}
 
 static bool run_seed(struct check_result *result, const struct check_request *request,
                      struct trial *trial, uint64_t seed, struct progress *progress, struct err *err)
@@ -200,6 +222,7 @@ static bool run_seed(struct check_result *result, const struct check_request *re
     json_t *entry = new_entry(request, n, seed);
     enum verdict verdict = VERDICT_PASS;
     struct launch_result launched;
+    trial->deadline_ms = deadline_of(request, progress);
     bool ok = trial_run(trial, seed, entry, &verdict, &launched, err);
     collect(result, &launched, n);
     if (!ok) {
@@ -248,7 +271,8 @@ static bool run_size(struct check_result *result, const struct check_request *re
 bool check_run(struct check_result *out, const struct check_request *request, struct err *err)
 {
     *out = (struct check_result){.verdict = VERDICT_PASS};
-    struct progress progress = {0};
+    const char *ptx = request->image->ptx;
+    struct progress progress = {.prints = ptx && strstr(ptx, "vprintf"), .start_ms = now_ms()};
     for (unsigned i = 0; i < request->size_count; i++)
         if (!run_size(out, request, request->sizes[i], &progress, err))
             return false;

@@ -21,7 +21,7 @@ struct check_request {
     unsigned size_count;
     uint64_t seed;        /* first seed; small sizes get a second one */
     uint64_t memory_free; /* bytes the cases may use on the device; 0 is no limit */
-    double deadline_ms;   /* of one launch; 0 takes CHECK_DEADLINE_MS */
+    double deadline_ms;   /* of one launch; 0 takes CHECK_DEADLINE_MS, and more for printf */
     bool hazards;         /* simulator: collect hazards, counters and timeline */
     /* Called as each case ends with an entry of the record's `cases` (borrowed). May be NULL. */
     void (*add)(void *context, json_t *entry);
@@ -29,6 +29,10 @@ struct check_request {
 };
 
 #define CHECK_DEADLINE_MS 2000.0
+/* Every line that a kernel prints takes the driver a microsecond or more: such a kernel gets more
+ * time, but all of its launches together less than stride waits for a check. */
+#define CHECK_PRINTING_DEADLINE_MS 10000.0
+#define CHECK_PRINTING_ALL_MS      16000.0
 
 struct check_result {
     enum verdict verdict; /* the worst of all cases and hazards */

@@ -158,7 +158,7 @@ int main(int argc, char *argv[])
         return complain(STATUS_FAILED, err.text);
     msg_load(options.root, msg_pick_language(options.language), NULL);
     signal(SIGPIPE, SIG_IGN);
-    setvbuf(stdout, NULL, _IOLBF, 0);
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16); /* a kernel may print 200,000 lines in one launch */
     if (options.probe) {
         probe_run(&emit, options.root);
         free(options.root);

@@ -134,7 +134,7 @@ static bool launch(struct trial *trial, struct launch_result *result, struct err
         .params = params,
         .param_sizes = sizes,
         .param_count = trial->shape.arg_count,
-        .deadline_ms = request->deadline_ms > 0 ? request->deadline_ms : CHECK_DEADLINE_MS,
+        .deadline_ms = trial->deadline_ms,
         .hazards = request->hazards,
     };
     memcpy(about.grid, trial->shape.grid, sizeof about.grid);
@@ -146,6 +146,7 @@ static bool launch(struct trial *trial, struct launch_result *result, struct err
         return true;
     }
     bool ok = ops->launch(request->backend, &about, result, err);
+    fflush(stdout); /* what the driver printed for the kernel */
     if (!ok || !result->poisoned)
         ops->unload(request->backend, about.module);
     return ok;

@@ -12,8 +12,9 @@
 struct trial {
     const struct check_request *request;
     struct lab_shape shape;
-    uint64_t launches; /* so far; makes poison and guards differ each time */
-    size_t guard;      /* bytes around each buffer; 0 where the backend's own bounds are exact */
+    double deadline_ms; /* of the next launch; the caller sets it */
+    uint64_t launches;  /* so far; makes poison and guards differ each time */
+    size_t guard;       /* bytes around each buffer; 0 where the backend's own bounds are exact */
     uint32_t guard_pattern;
     void *host[LAB_BUFFERS];    /* IN and INOUT as filled */
     void *want[LAB_BUFFERS];    /* OUT and INOUT as they must become */

@@ -27,6 +27,7 @@ struct fake {
     int launches, live, loads;
     void *kept[16]; /* allocations, so that the test can drop what a lost backend may not release */
     size_t most;    /* bytes; larger allocations fail */
+    double deadline_ms; /* of the last launch */
 };
 
 static void fake_close(struct backend *backend)
@@ -107,6 +108,7 @@ static bool fake_launch(struct backend *backend, const struct launch *launch,
     (void)err;
     struct fake *fake = (struct fake *)backend;
     fake->launches++;
+    fake->deadline_ms = launch->deadline_ms;
     struct call call = {.n = (size_t)launch->grid[0] * 4096, .result = result};
     memcpy(&call.in, launch->params[0], sizeof call.in);
     memcpy(&call.out, launch->params[1], sizeof call.out);
@@ -515,6 +517,30 @@ static void an_endless_kernel_is_launched_once(void **state)
     drop(&seen);
 }
 
+/* printf is slow, and its kernels get more time, within what stride waits for a whole check. */
+static void a_printing_kernel_gets_more_time(void **state)
+{
+    (void)state;
+    struct seen seen;
+    struct err err = {0};
+    struct image prints = {.ptx = "\tcall.uni (retval0),\n\tvprintf,\n"};
+    struct check_request request = request_of(&seen, good);
+    assert_true(check_run(&seen.result, &request, &err));
+    assert_true(seen.fake.deadline_ms == CHECK_DEADLINE_MS);
+    drop(&seen);
+    request = request_of(&seen, good);
+    request.image = &prints;
+    assert_true(check_run(&seen.result, &request, &err));
+    assert_true(seen.fake.deadline_ms == CHECK_PRINTING_DEADLINE_MS);
+    drop(&seen);
+    request = request_of(&seen, good);
+    request.image = &prints;
+    request.deadline_ms = 7;
+    assert_true(check_run(&seen.result, &request, &err));
+    assert_true(seen.fake.deadline_ms == 7);
+    drop(&seen);
+}
+
 static void hazards_are_merged_and_beat_right_answers(void **state)
 {
     (void)state;
@@ -667,6 +693,7 @@ int main(void)
         cmocka_unit_test(inputs_must_stay),
         cmocka_unit_test(after_a_lost_context_nothing_runs),
         cmocka_unit_test(an_endless_kernel_is_launched_once),
+        cmocka_unit_test(a_printing_kernel_gets_more_time),
         cmocka_unit_test(hazards_are_merged_and_beat_right_answers),
         cmocka_unit_test(sizes_shrink_to_the_memory),
         cmocka_unit_test(nothing_is_added_around_exact_bounds),

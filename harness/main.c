@@ -132,6 +132,19 @@ static int work_once(struct warm *warm, struct emit *emit, const char *here)
     return 0;
 }
 
+/* Absolute, since the child leaves its folder. */
+static bool find_root(char **out, struct err *err)
+{
+    char *found;
+    if (!path_find_root(&found, err))
+        return false;
+    *out = realpath(found, NULL);
+    if (!*out)
+        err_set(err, "%s: %s", found, strerror(errno));
+    free(found);
+    return *out != NULL;
+}
+
 /* A template that eats all memory should cost this attempt and not the student's editor. */
 static void prefer_to_die(void)
 {
@@ -154,7 +167,7 @@ int main(int argc, char *argv[])
         return status;
     if (!emit_open(&emit, &err))
         return complain(STATUS_USAGE, err.text);
-    if (!options.root && !path_find_root(&options.root, &err))
+    if (!options.root && !find_root(&options.root, &err))
         return complain(STATUS_FAILED, err.text);
     msg_load(options.root, msg_pick_language(options.language), NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -170,14 +183,16 @@ int main(int argc, char *argv[])
     /* Line tables hold the folder of the compilation; "/" keeps listings the same for everyone. */
     char *here = getcwd(NULL, 0);
     if (!here || chdir("/") != 0)
-        here = here ? here : strdup("/");
-    if (!warm_open(&warm, options.root, options.lab, &err)) {
-        free(options.root);
-        return complain(STATUS_BROKEN_LAB, err.text);
+        fprintf(stderr,
+                "stride-harness: the current folder is gone; paths of the job must be absolute\n");
+    bool whole = warm_open(&warm, options.root, options.lab, &err);
+    if (whole) {
+        emit_ready(&emit, clock_ms() - start);
+        status = work_once(&warm, &emit, here ? here : "/");
+        warm_close(&warm);
+    } else {
+        status = complain(STATUS_BROKEN_LAB, err.text);
     }
-    emit_ready(&emit, clock_ms() - start);
-    status = work_once(&warm, &emit, here);
-    warm_close(&warm);
     emit_close(&emit);
     free(here);
     free(options.root);

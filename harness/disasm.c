@@ -37,7 +37,7 @@ static bool find_tool(const struct toolkit *toolkit, int index, struct tool *out
 static bool start_tool(struct disasm *disasm, const struct tool *tool, struct err *err)
 {
     char *path = mem_strdup(tool->path), *extra = NULL;
-    char code[] = "-c", lines[] = "-g", sass[] = "-sass", file[] = "/proc/self/fd/4";
+    char code[] = "-c", lines[] = "-gi", sass[] = "-sass", file[] = "/proc/self/fd/4";
     char *nvdisasm[] = {path, code, lines, file, NULL};
     char *cuobjdump[] = {path, sass, file, NULL};
     if (tool->part == PART_CUOBJDUMP && disasm->toolkit->parts[PART_NVDISASM])

@@ -386,7 +386,11 @@ bool history_open(struct history **out, const char *work, struct err *notice, st
         history_close(history);
         return false;
     }
-    history_retry(history, NULL, notice, NULL);
+    int left = 0;
+    struct err why = {0};
+    history_retry(history, &left, notice, &why);
+    if (left)
+        history_tell(notice, _("%d attempts still wait to be recorded (%s)."), left, why.text);
     *out = history;
     return true;
 }

@@ -310,7 +310,7 @@ static void kill_descendants(const struct job *job)
 {
     char entry[64];
     snprintf(entry, sizeof entry, "STRIDE_JOB=%s", job->token);
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < 20; round++) {
         DIR *proc = opendir("/proc");
         bool any = false;
         for (struct dirent *found; proc && (found = readdir(proc));) {

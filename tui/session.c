@@ -89,10 +89,8 @@ void session_load_history(struct session *session, size_t most)
         for (size_t i = 0; i < count; i++)
             add_row(&rows[i], &entries[i]);
         app_set_history(&session->app, rows, count, more);
-        app_set_history_problem(&session->app, "");
-    } else {
-        app_set_history_problem(&session->app, err.text);
     }
+    app_set_history_problem(&session->app, err.text); /* also: the list ends early, and why */
     free(rows);
     free(entries);
 }

@@ -427,6 +427,9 @@ static void a_live_lock_parks_the_attempt(void **state)
     int fd = open(lock, O_CREAT | O_WRONLY, 0644);
     sh("touch -d '2 hours ago' .git/index.lock");
     assert_false(attempt("cp-async", "five\n", "wrong", NULL));
+    must_open();
+    assert_non_null(strstr(notice.text, "1 attempts still wait"));
+    assert_non_null(strstr(notice.text, "index.lock"));
     close(fd);
     free(lock);
     must_open(); /* reopening records it */

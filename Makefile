@@ -74,16 +74,16 @@ $(BUILD)/stride: $(BUILD)/tui/main.o $(BUILD)/libtui.a $(BUILD)/libbase.a
 $(BUILD)/stride-harness: $(BUILD)/harness/main.o $(BUILD)/libharness.a $(BUILD)/libptx.a $(BUILD)/libbase.a
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_BASE) $(LIBS_HARNESS)
 
-# harness/ptx/exec_*.c hold the vector loops: each is compiled once per width, with -DPTX_ISA=<name>
-# for the suffix of its one public table; the choice is made at run time. Contraction is off because
-# a fused multiply-add where PTX asks for two roundings is a wrong answer.
+# harness/ptx/exec_*.c hold the vector loops: each is compiled once per width (vec.h makes the suffix
+# of its names); the choice is made at run time. Contraction is off because a fused multiply-add where
+# PTX asks for two roundings is a wrong answer.
 ISAS := sse2 avx2 avx512
 ISA_sse2   :=
 ISA_avx2   := -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt
 ISA_avx512 := $(ISA_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
 VEC_OBJ := $(foreach i,$(ISAS),$(patsubst %.c,$(BUILD)/%.$(i).o,$(VEC_SRC)))
 $(foreach i,$(ISAS),$(patsubst %.c,$(BUILD)/%.$(i).o,$(VEC_SRC))): FILE_CFLAGS = $(if $(SAN),,-O3) $(ISA_$(lastword $(subst ., ,$(basename $@)))) \
-    -DPTX_ISA=$(lastword $(subst ., ,$(basename $@)))
+    -fno-math-errno -fno-trapping-math $(if $(findstring clang,$(CC)),,-mno-vzeroupper)
 $(BUILD)/harness/ptx/%.o: ALL_CFLAGS += -ffp-contract=off
 define isa_rule
 $(BUILD)/harness/ptx/exec_%.$(1).o: harness/ptx/exec_%.c

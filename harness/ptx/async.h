@@ -1,11 +1,12 @@
 /* Asynchronous copies, executed as late as the program allows: bytes land when they are waited for,
  * and until then the destination is in flight.
  *
- * A struct async_warp belongs to the worker and holds the copies of one warp, with a group number per
- * lane, so that commits under a partial mask count per thread as they do on the GPU. Bulk copies of a
- * block hang on its mbarriers or on the issuing thread's bulk groups.
+ * A struct async_warp belongs to the worker and holds the copies of one warp, with a group number
+ * per lane, so that commits under a partial mask count per thread as they do on the GPU. Bulk
+ * copies of a block hang on its mbarriers or on the issuing thread's bulk groups.
  *
- * It moves bytes with and without checks. It never waits: waiting is sync.h's and the scheduler's. */
+ * It moves bytes with and without checks. It never waits: waiting is sync.h's and the scheduler's.
+ */
 #ifndef STRIDE_PTX_ASYNC_H
 #define STRIDE_PTX_ASYNC_H
 
@@ -26,7 +27,8 @@ void async_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t kee
 bool async_mbarrier_arrive(struct warp *w, const struct op *op, uint32_t mask,
                            const uint32_t addr[32], bool noinc);
 
-/* cp.async.bulk global to shared, reporting to an mbarrier; and shared to global, in bulk groups. */
+/* cp.async.bulk global to shared, reporting to an mbarrier; and shared to global, in bulk groups.
+ */
 bool async_bulk_load(struct warp *w, const struct op *op, uint32_t mask, const uint32_t dst[32],
                      const uint64_t src[32], const uint32_t bytes[32], const uint32_t mbarrier[32]);
 bool async_bulk_store(struct warp *w, const struct op *op, uint32_t mask, const uint64_t dst[32],

@@ -37,6 +37,7 @@ enum op_flag {
     OP_SAT = 4,       /* clamp the result */
     OP_SIGNED = 8,    /* sign-extend a narrow load */
     OP_NEG_C = 16,    /* source predicate c is written !p */
+    OP_RELU = 64,     /* negative results become zero */
     OP_NC = 32,       /* ld.global.nc: the data must not be written during the launch */
 };
 
@@ -53,16 +54,18 @@ struct op {
     const void *extra;    /* by handler: struct code_block, struct call_site, ... */
     uint32_t guard;       /* offset of the guard predicate, 0 when there is none */
     uint32_t line;        /* line id */
-    uint32_t site; /* number of this access, branch or barrier in the module: counters, caches */
-    uint16_t form; /* row of ops.def */
-    uint8_t width; /* bytes of one element in memory */
-    uint8_t vec;   /* elements per lane: 1, 2, 4 */
-    uint8_t flags; /* enum op_flag */
-    uint8_t space; /* enum ptx_space */
-    uint8_t sem;   /* enum ptx_sem */
-    uint8_t scope; /* enum ptx_scope */
-    uint8_t kind;  /* enum ptx_kind */
-    uint8_t mode;  /* comparison, rounding, shuffle mode, atomic operation: by handler */
+    uint32_t site;  /* number of this access, branch or barrier in the module: counters, caches */
+    uint16_t run;   /* enum handler the loop calls: the operation's own, or the guard before it */
+    uint16_t body;  /* enum handler of the operation itself */
+    uint16_t form;  /* row of ops.def */
+    uint8_t width;  /* bytes of one element in memory */
+    uint8_t vec;    /* elements per lane: 1, 2, 4 */
+    uint16_t flags; /* enum op_flag */
+    uint8_t space;  /* enum ptx_space */
+    uint8_t sem;    /* enum ptx_sem */
+    uint8_t scope;  /* enum ptx_scope */
+    uint8_t kind;   /* enum ptx_kind */
+    uint8_t mode;   /* comparison, rounding, shuffle mode, atomic operation: by handler */
     uint8_t mode2;
 };
 
@@ -76,6 +79,14 @@ struct code_block {
     bool is_join;
 };
 
+/* A register slot that holds an address known only when a function is entered. */
+struct address_slot {
+    uint32_t offset;
+    bool is_local; /* relative to the activation's depot; else to the dynamic shared memory */
+    bool wide;     /* 64-bit slot */
+    uint64_t addend;
+};
+
 /* A decoded function. */
 struct func {
     const char *name;
@@ -87,9 +98,12 @@ struct func {
     uint32_t register_bytes;             /* one window, a multiple of 64; predicates first */
     const uint8_t *template_regs;        /* window with every constant in place */
     uint32_t template_from, template_to; /* byte range of it that holds constants */
-    uint32_t special[32]; /* offset of each special register's slot (enum special), 0: unused */
-    uint32_t local_bytes; /* depot, a multiple of 16 */
-    uint32_t param_bytes; /* parameters, results and call arguments of one activation */
+    const uint32_t *special; /* by enum special (module.h): offset of its slot, 0: unused */
+    uint32_t local_bytes;    /* depot, a multiple of 16 */
+    uint32_t param_bytes;    /* parameters, results and call arguments of one activation */
+    uint32_t index;          /* in the module */
+    const struct address_slot *addresses; /* slots whose value depends on launch or activation */
+    uint32_t address_count;
     bool is_entry;
     bool cross_block; /* its blocks may talk: atomics with results, volatile, fences */
     const struct ptx_symbol *shared;
@@ -101,6 +115,7 @@ struct frame {
     struct frame *caller, *next_free;
     const struct func *func;
     const struct op *return_to; /* in the caller */
+    const struct call_site *site;
     uint8_t *regs;
     uint8_t *params;     /* .param variables, words interleaved by lane as in local memory */
     uint32_t local_base; /* of its depot in local memory */
@@ -189,6 +204,7 @@ struct run {
     const uint8_t *constants; /* const bank, constant_bytes long */
     uint32_t constant_bytes;
     uint32_t shared_bytes;
+    uint32_t dynamic_base; /* where dynamic shared memory starts */
     uint64_t block_count;
     uint64_t steps;      /* budget of a block */
     uint64_t next_block; /* atomic */
@@ -220,6 +236,11 @@ struct worker {
     struct stop stop;
     bool stopped;
     struct buf output;
+    struct output_mark { /* from `start` on, output is of this block */
+        uint64_t block;
+        size_t start;
+    } * marks;
+    size_t mark_count, mark_capacity;
     uint64_t seed;
     struct frame **frame_pool;    /* free activations per function */
     struct hazard_worker *hazard; /* hazard.h: findings so far */
@@ -268,6 +289,13 @@ static inline uint32_t warp_thread(const struct warp *w, unsigned lane)
 const struct op *stop_block(struct warp *w, const struct op *op, enum ptx_status status,
                             unsigned lane, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* The warp has used its slice or gives it away: counts, checks the step budget, and lets others
+ * run; the current path goes on with `op` later. Returns NULL. */
+const struct op *block_turn_over(struct warp *w, const struct op *op);
+
+/* Warp instructions that the block has executed so far, for clocks and traces. */
+uint64_t block_clock(const struct warp *w);
 
 /* Lets a parked path go on: its operation is run again with path->woken set and path->value =
  * value. */

@@ -14,7 +14,8 @@
 #include "harness/ptx/shadow.h"
 #include "harness/ptx/vec.h"
 
-/* ---- state ------------------------------------------------------------------------------------- */
+/* ---- state -------------------------------------------------------------------------------------
+ */
 
 struct hazard_warp {
     struct clock_warp clock;
@@ -104,12 +105,13 @@ const struct op *hazard_site_op(const struct warp *w, uint32_t site);
 /* Volatile, relaxed and stronger accesses, and atomics, do not race with one another. */
 bool hazard_is_strong(const struct op *op);
 
-/* ---- shared memory ----------------------------------------------------------------------------- */
+/* ---- shared memory -----------------------------------------------------------------------------
+ */
 
 #define V32_ALL ((uint32_t)((1ull << V32_LANES) - 1))
 
-/* Same warp, and ordered by a __syncwarp: lanes of k are threads (or, where `many` says so, several)
- * of this warp below own_floor. */
+/* Same warp, and ordered by a __syncwarp: lanes of k are threads (or, where `many` says so,
+ * several) of this warp below own_floor. */
 static inline vs32 hazard_own(vu32 k, vu32 mine, vu32 own_floor)
 {
     return (((k ^ mine) & v32_set(0x7e0)) == v32_set(0)) & (vs32)(k < own_floor);
@@ -222,8 +224,8 @@ static inline void hazard_shared_read_same(struct warp *w, const struct op *op, 
             shadow_read_same_slow(w, op, mask, addr, bytes);
             return;
         }
-        h->read_key[word] = r < h->clock.floor || same_warp ? h->clock.many
-                                                            : h->clock.many | WHO_SEVERAL;
+        h->read_key[word] =
+            r < h->clock.floor || same_warp ? h->clock.many : h->clock.many | WHO_SEVERAL;
         h->read_site[word] = site;
     }
 }
@@ -255,7 +257,8 @@ static inline void hazard_shared_atomic(struct warp *w, const struct op *op, uin
         shadow_atomic_lanes(w, op, mask, addr, bytes);
 }
 
-/* ---- global memory (global.c) ------------------------------------------------------------------ */
+/* ---- global memory (global.c) ------------------------------------------------------------------
+ */
 
 void hazard_global_read_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
                              uint32_t bytes);
@@ -315,7 +318,8 @@ static inline void hazard_global_atomic(struct warp *w, const struct op *op, uin
         hazard_global_atomic_lanes(w, op, mask, addr, bytes);
 }
 
-/* ---- local memory ------------------------------------------------------------------------------ */
+/* ---- local memory ------------------------------------------------------------------------------
+ */
 
 void hazard_local_read_lanes(struct warp *w, const struct op *op, uint32_t mask,
                              const uint32_t addr[32], uint32_t bytes);
@@ -343,7 +347,8 @@ static inline void hazard_local_write(struct warp *w, const struct op *op, uint3
 /* A new activation's depot: [base, base + bytes) of w->local counts as never written again. */
 void hazard_local_fresh(struct warp *w, uint32_t mask, uint32_t base, uint32_t bytes);
 
-/* ---- order inside a warp, and findings of the handlers ----------------------------------------- */
+/* ---- order inside a warp, and findings of the handlers -----------------------------------------
+ */
 
 void hazard_warp_sync(struct warp *w, const struct op *op, uint32_t members);
 void hazard_warp_collective(struct warp *w, const struct op *op, uint32_t members);
@@ -354,7 +359,8 @@ void hazard_fence(struct warp *w, const struct op *op, uint32_t mask);
 void hazard_absent_lane(struct warp *w, const struct op *op, uint32_t members, uint32_t absent,
                         uint32_t outside);
 
-/* ---- life cycle -------------------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------------------
+ */
 
 bool hazard_run_open(struct run *run, struct err *err);
 void hazard_run_close(struct run *run);

@@ -23,13 +23,13 @@ enum barrier_kind {
 
 enum mbarrier_arrive {
     MBARRIER_ARRIVE,
-    MBARRIER_ARRIVE_DROP,      /* and expect one arrival less from the next phase on */
+    MBARRIER_ARRIVE_DROP,           /* and expect one arrival less from the next phase on */
     MBARRIER_ARRIVE_NOCOMPLETE = 2, /* | : must not complete the phase */
     MBARRIER_ARRIVE_RELAXED = 4,    /* | : orders nothing */
 };
 
-/* A barrier instruction of the lanes in w->mask. count is in threads, 0: all of the block. predicate:
- * a bit per lane, for bar.red. SYNC_PASS: go on; the result of bar.red is in
+/* A barrier instruction of the lanes in w->mask. count is in threads, 0: all of the block.
+ * predicate: a bit per lane, for bar.red. SYNC_PASS: go on; the result of bar.red is in
  * w->paths[w->current].value. SYNC_WAIT: park the current path; it is woken when the barrier is
  * complete. */
 enum sync_result sync_barrier(struct warp *w, const struct op *op, unsigned kind, uint32_t id,
@@ -48,8 +48,8 @@ void sync_mbarrier_init(struct warp *w, const struct op *op, uint32_t mask, cons
 void sync_mbarrier_inval(struct warp *w, const struct op *op, uint32_t mask,
                          const uint32_t addr[32]);
 
-/* Arrives `count` times after adding tx to the bytes that are expected. state[]: what mbarrier.arrive
- * returns; tx, state may be NULL. */
+/* Arrives `count` times after adding tx to the bytes that are expected. state[]: what
+ * mbarrier.arrive returns; tx, state may be NULL. */
 void sync_mbarrier_arrive(struct warp *w, const struct op *op, uint32_t mask,
                           const uint32_t addr[32], const uint32_t count[32], const uint32_t tx[32],
                           uint64_t state[32], unsigned arrive);

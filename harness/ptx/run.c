@@ -1,0 +1,518 @@
+/* Launches: memory map, workers, blocks, warps' turns, and putting the workers' results together in
+ * an order that does not depend on which thread ran what. */
+#include "harness/ptx/async.h"
+#include "harness/ptx/control.h"
+#include "harness/ptx/counters.h"
+#include "harness/ptx/handlers.h"
+#include "harness/ptx/hazard.h"
+#include "harness/ptx/image.h"
+#include "harness/ptx/module.h"
+#include "harness/ptx/sync.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    SLICE_INSTRUCTIONS = 8192, /* of one path, before others get their turn */
+    DEFAULT_STEPS = 1 << 28,
+    MAX_THREADS_PER_BLOCK = 1024,
+    MAX_SHARED_BYTES = 232448, /* per block: the most any device up to sm_90 has */
+    FRUITLESS_ROUNDS = 4096,   /* rounds in which everybody only polled: nothing will come */
+    DEFAULT_OUTPUT = 64 * 1024,
+};
+
+/* ---- what stops a block ------------------------------------------------------------------------
+ */
+
+const struct op *stop_block(struct warp *w, const struct op *op, enum ptx_status status,
+                            unsigned lane, const char *format, ...)
+{
+    struct worker *worker = w->worker;
+    if (worker->stopped)
+        return NULL;
+    worker->stopped = true;
+    struct stop *stop = &worker->stop;
+    *stop = (struct stop){.status = status,
+                          .block = w->block->index,
+                          .line = op ? op->line : 0,
+                          .has_thread = lane < WARP_LANES,
+                          .warp = w->id,
+                          .lane = lane,
+                          .space = PTX_SPACE_NONE};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(stop->message, sizeof stop->message, format, args);
+    va_end(args);
+    w->block->state = BLOCK_STOPPED;
+    uint64_t known = __atomic_load_n(&worker->run->stop_after, __ATOMIC_RELAXED);
+    while (stop->block < known &&
+           !__atomic_compare_exchange_n(&worker->run->stop_after, &known, stop->block, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return NULL;
+}
+
+struct ptx_thread warp_lane_thread(const struct warp *w, unsigned lane)
+{
+    const uint32_t *size = w->worker->run->launch->block;
+    uint32_t t = warp_thread(w, lane);
+    struct ptx_thread thread = {
+        .thread = {t % size[0], t / size[0] % size[1], t / size[0] / size[1]}};
+    memcpy(thread.block, w->block->ctaid, sizeof thread.block);
+    return thread;
+}
+
+/* ---- turns -------------------------------------------------------------------------------------
+ */
+
+/* Instructions of the slice that were used go to the block's step count. */
+static void settle_slice(struct warp *w)
+{
+    w->block->steps += (uint64_t)(SLICE_INSTRUCTIONS - w->slice);
+    w->slice = SLICE_INSTRUCTIONS;
+}
+
+uint64_t block_clock(const struct warp *w)
+{
+    return w->block->steps + (uint64_t)(SLICE_INSTRUCTIONS - w->slice);
+}
+
+const struct op *block_turn_over(struct warp *w, const struct op *op)
+{
+    settle_slice(w);
+    if (w->block->steps > w->worker->run->steps)
+        return stop_block(w, op, PTX_TIMED_OUT, (unsigned)__builtin_ctz(w->active),
+                          "still running after %" PRIu64 " warp instructions of one block: "
+                          "an endless loop, or far too much work",
+                          w->worker->run->steps);
+    return path_yield(w, op);
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+    uint64_t x = *seed += 0x9e3779b97f4a7c15ull;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+static void order_warps(struct worker *worker, uint32_t *order, uint32_t count)
+{
+    enum ptx_order how = worker->run->launch->options.order;
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = how == PTX_REVERSE ? count - 1 - i : i;
+    for (uint32_t i = count; how == PTX_RANDOM && i > 1; i--) {
+        uint32_t j = (uint32_t)(next_random(&worker->seed) % i), swap = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = swap;
+    }
+}
+
+static void exec_warp(struct warp *w, enum ptx_isa isa)
+{
+    w->yield = false;
+    w->slice = SLICE_INSTRUCTIONS;
+    if (isa == PTX_ISA_AVX512)
+        exec_warp_avx512(w);
+    else if (isa == PTX_ISA_AVX2)
+        exec_warp_avx2(w);
+    else
+        exec_warp_base(w);
+    settle_slice(w);
+}
+
+/* One turn for every warp that can run. *alive: some warp has not ended; *worked: somebody did more
+ * than poll. False when nobody could run. */
+static bool run_round(struct block *block, enum ptx_isa isa, bool *alive, bool *worked)
+{
+    uint32_t order[MAX_THREADS_PER_BLOCK / WARP_LANES];
+    bool ran = false;
+    order_warps(block->worker, order, block->warp_count);
+    *alive = *worked = false;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct warp *w = &block->warps[order[i]];
+        if (w->live && path_any_ready(w)) {
+            exec_warp(w, isa);
+            ran = true;
+            *worked |= !w->yield;
+            if (block->worker->stopped)
+                return true;
+        }
+        *alive |= w->live != 0;
+    }
+    return ran;
+}
+
+static void run_turns(struct block *block, enum ptx_isa isa)
+{
+    uint32_t fruitless = 0;
+    bool alive = true, worked;
+    while (alive && !block->worker->stopped) {
+        bool ran = run_round(block, isa, &alive, &worked);
+        fruitless = worked ? 0 : fruitless + 1;
+        if (!alive || block->worker->stopped)
+            return;
+        if (ran && fruitless < FRUITLESS_ROUNDS)
+            continue;
+        fruitless = 0;
+        if (collective_release(block) || sync_stuck(block))
+            continue;
+        stop_block(&block->warps[0], NULL, PTX_DEADLOCK, WARP_LANES,
+                   "deadlock: every thread that is left waits for another one");
+    }
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+static void start_warps(struct block *block)
+{
+    struct worker *worker = block->worker;
+    const struct func *func = worker->run->func;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct warp *w = &block->warps[i];
+        uint32_t left = block->thread_count - i * WARP_LANES;
+        w->started = w->live = left >= WARP_LANES ? FULL_MASK : (1u << left) - 1;
+        w->active = w->live;
+        w->frame = NULL;
+        path_start(w, frame_open(w, func, NULL));
+    }
+}
+
+static void run_block(struct worker *worker, uint64_t index, enum ptx_isa isa)
+{
+    struct block *block = &worker->block;
+    const uint32_t *grid = worker->run->launch->grid;
+    block->index = index;
+    block->ctaid[0] = (uint32_t)(index % grid[0]);
+    block->ctaid[1] = (uint32_t)(index / grid[0] % grid[1]);
+    block->ctaid[2] = (uint32_t)(index / grid[0] / grid[1]);
+    block->steps = 0;
+    block->state = BLOCK_RUNNING;
+    worker->seed = worker->run->launch->options.seed * 0x9e3779b97f4a7c15ull + index;
+    memset(block->shared, 0xcd, block->shared_bytes);
+    hazard_block_begin(block);
+    start_warps(block);
+    run_turns(block, isa);
+    hazard_block_end(block);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        path_finish(&block->warps[i]);
+    if (!worker->stopped)
+        block->state = BLOCK_DONE;
+    worker->counters.blocks++;
+    worker->counters.warps += block->warp_count;
+}
+
+/* ---- workers -----------------------------------------------------------------------------------
+ */
+
+static const struct module *module_of(const struct run *run)
+{
+    return run->launch->module->internal;
+}
+
+static void worker_open(struct worker *worker, struct run *run)
+{
+    const struct module *module = module_of(run);
+    const uint32_t *size = run->launch->block;
+    struct block *block = &worker->block;
+    worker->run = run;
+    worker->block_runs = mem_zero(module->block_count + 1, sizeof(uint64_t));
+    worker->block_lanes = mem_zero(module->block_count + 1, sizeof(uint64_t));
+    worker->divergent = mem_zero(module->block_count + 1, sizeof(uint64_t));
+    worker->site_memory = mem_zero(module->site_count + 1, sizeof(uint32_t));
+    worker->sites = mem_zero(module->site_count + 1, sizeof *worker->sites);
+    worker->frame_pool = mem_zero(module->function_count + 1, sizeof(struct frame *));
+    size_t cap = run->launch->options.output_cap;
+    worker->output.cap = cap ? cap : DEFAULT_OUTPUT;
+    block->worker = worker;
+    block->thread_count = size[0] * size[1] * size[2];
+    block->warp_count = (block->thread_count + WARP_LANES - 1) / WARP_LANES;
+    block->warps = mem_zero(block->warp_count, sizeof *block->warps);
+    block->shared_bytes = run->shared_bytes;
+    block->shared = aligned_alloc(64, ((size_t)run->shared_bytes + 64 + 127) & ~(size_t)63);
+    if (!block->shared)
+        abort();
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct warp *w = &block->warps[i];
+        w->id = i;
+        w->block = block;
+        w->worker = worker;
+        w->checks = run->checks;
+        w->counting = run->counting;
+    }
+    hazard_worker_open(worker);
+}
+
+static void frame_free(struct frame *frame)
+{
+    while (frame) {
+        struct frame *next = frame->next_free;
+        free(frame->regs);
+        free(frame->params);
+        free(frame);
+        frame = next;
+    }
+}
+
+static void worker_close(struct worker *worker)
+{
+    struct block *block = &worker->block;
+    hazard_worker_close(worker);
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        free(block->warps[i].joins);
+        free(block->warps[i].local);
+    }
+    for (uint32_t i = 0; i < module_of(worker->run)->function_count; i++)
+        frame_free(worker->frame_pool[i]);
+    free(block->warps);
+    free(block->shared);
+    free(worker->block_runs);
+    free(worker->block_lanes);
+    free(worker->divergent);
+    free(worker->site_memory);
+    free(worker->sites);
+    free(worker->frame_pool);
+    free(worker->marks);
+    buf_free(&worker->output);
+}
+
+static enum ptx_isa best_isa(enum ptx_isa asked)
+{
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    if (avx512 && (asked == PTX_ISA_BEST || asked == PTX_ISA_AVX512))
+        return PTX_ISA_AVX512;
+    if (avx2 && asked != PTX_ISA_BASE)
+        return PTX_ISA_AVX2;
+    return PTX_ISA_BASE;
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    struct run *run = worker->run;
+    enum ptx_isa isa = best_isa(run->launch->options.isa);
+    while (!worker->stopped) {
+        uint64_t index = __atomic_fetch_add(&run->next_block, 1, __ATOMIC_RELAXED);
+        if (index >= run->block_count ||
+            index > __atomic_load_n(&run->stop_after, __ATOMIC_RELAXED))
+            break;
+        run_block(worker, index, isa);
+    }
+    return NULL;
+}
+
+/* ---- the launch --------------------------------------------------------------------------------
+ */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct ptx_memory *x = a, *y = b;
+    return (x->va > y->va) - (x->va < y->va);
+}
+
+static void build_map(struct run *run)
+{
+    const struct ptx_launch *launch = run->launch;
+    size_t extra = launch->image ? launch->image->item_count : 0;
+    run->map.items = mem_zero(launch->memory_count + extra + 1, sizeof *run->map.items);
+    for (size_t i = 0; i < launch->memory_count; i++) {
+        if (launch->memory[i].bytes)
+            run->map.items[run->map.count++] = launch->memory[i];
+    }
+    for (size_t i = 0; i < extra; i++)
+        run->map.items[run->map.count++] = launch->image->items[i];
+    qsort(run->map.items, run->map.count, sizeof *run->map.items, by_address);
+}
+
+static bool check_shape(const struct ptx_launch *launch, struct err *err)
+{
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!launch->grid[i] || !launch->block[i])
+            return err_set(err, "a launch needs at least one block and one thread in each "
+                                "dimension");
+        if (launch->block[i] > MAX_THREADS_PER_BLOCK)
+            return err_set(err, "a block has at most 1024 threads");
+        threads *= launch->block[i];
+    }
+    if (launch->grid[1] > 65535 || launch->grid[2] > 65535 || launch->grid[0] > INT32_MAX)
+        return err_set(err, "the grid %ux%ux%u is too large", launch->grid[0], launch->grid[1],
+                       launch->grid[2]);
+    if (threads > MAX_THREADS_PER_BLOCK)
+        return err_set(err, "a block of %" PRIu64 " threads: at most 1024 are possible", threads);
+    return true;
+}
+
+static bool check_launch(struct run *run, struct err *err)
+{
+    const struct ptx_launch *launch = run->launch;
+    run->entry = ptx_find_entry(launch->module, launch->entry);
+    if (!run->entry)
+        return err_set(err, "the module has no kernel named %s", launch->entry);
+    if (!check_shape(launch, err))
+        return false;
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    if (run->entry->max_threads && threads > run->entry->max_threads)
+        return err_set(err, "a block of %" PRIu64 " threads, but %s is bound to %u", threads,
+                       launch->entry, run->entry->max_threads);
+    if (launch->param_bytes != run->entry->param_bytes)
+        return err_set(err, "%s takes %u bytes of parameters, not %zu", launch->entry,
+                       run->entry->param_bytes, launch->param_bytes);
+    if ((uint64_t)run->entry->static_shared_bytes + launch->dynamic_shared_bytes > MAX_SHARED_BYTES)
+        return err_set(err, "%u + %u bytes of shared memory: at most %d are possible",
+                       run->entry->static_shared_bytes, launch->dynamic_shared_bytes,
+                       MAX_SHARED_BYTES);
+    if (!launch->image && (launch->module->global_bytes || launch->module->constant_bytes))
+        return err_set(err, "the module has variables, but no image was opened for it");
+    return true;
+}
+
+static bool open_run(struct run *run, const struct ptx_launch *launch, struct err *err)
+{
+    *run = (struct run){.launch = launch, .stop_after = UINT64_MAX};
+    if (!check_launch(run, err))
+        return false;
+    run->func = run->entry->func;
+    run->checks = launch->options.checks;
+    run->counting = launch->options.counters;
+    run->steps = launch->options.steps ? launch->options.steps : DEFAULT_STEPS;
+    run->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    run->dynamic_base = module_of(run)->dynamic_shared_from;
+    run->shared_bytes = run->entry->static_shared_bytes;
+    if (launch->dynamic_shared_bytes)
+        run->shared_bytes = run->dynamic_base + launch->dynamic_shared_bytes;
+    if (launch->image) {
+        run->constants = launch->image->constants;
+        run->constant_bytes = launch->module->constant_bytes;
+    }
+    build_map(run);
+    if (hazard_run_open(run, err))
+        return true;
+    free(run->map.items);
+    return false;
+}
+
+/* The earliest stop in block order. Later blocks may or may not have run; they don't count. */
+static const struct worker *first_stopped(const struct worker *workers, unsigned count)
+{
+    const struct worker *first = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        if (workers[i].stopped && (!first || workers[i].stop.block < first->stop.block))
+            first = &workers[i];
+    }
+    return first;
+}
+
+static void report_stop(struct ptx_result *out, const struct worker *worker)
+{
+    const struct stop *stop = &worker->stop;
+    const struct ptx_launch *launch = worker->run->launch;
+    out->status = stop->status;
+    out->line = stop->line;
+    out->fault_space = stop->space;
+    out->fault_address = stop->address;
+    out->has_thread = stop->has_thread;
+    snprintf(out->message, sizeof out->message, "%s", stop->message);
+    uint32_t t = stop->warp * WARP_LANES + (stop->has_thread ? stop->lane : 0);
+    out->thread.thread[0] = t % launch->block[0];
+    out->thread.thread[1] = t / launch->block[0] % launch->block[1];
+    out->thread.thread[2] = t / launch->block[0] / launch->block[1];
+    out->thread.block[0] = (uint32_t)(stop->block % launch->grid[0]);
+    out->thread.block[1] = (uint32_t)(stop->block / launch->grid[0] % launch->grid[1]);
+    out->thread.block[2] = (uint32_t)(stop->block / launch->grid[0] / launch->grid[1]);
+}
+
+struct piece {
+    uint64_t block;
+    const char *text;
+    size_t len;
+};
+
+static int by_block(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+static void collect_output(struct ptx_result *out, struct worker *workers, unsigned count)
+{
+    size_t total = 0, n = 0;
+    for (unsigned i = 0; i < count; i++)
+        total += workers[i].mark_count;
+    struct piece *pieces = mem_zero(total + 1, sizeof *pieces);
+    for (unsigned i = 0; i < count; i++) {
+        const struct worker *w = &workers[i];
+        for (size_t m = 0; m < w->mark_count; m++) {
+            size_t end = m + 1 < w->mark_count ? w->marks[m + 1].start : w->output.len;
+            pieces[n++] = (struct piece){.block = w->marks[m].block,
+                                         .text = buf_str(&w->output) + w->marks[m].start,
+                                         .len = end - w->marks[m].start};
+        }
+        out->output.cut |= w->output.cut;
+    }
+    qsort(pieces, n, sizeof *pieces, by_block);
+    out->output.cap = workers[0].output.cap;
+    for (size_t i = 0; i < n; i++)
+        buf_add(&out->output, pieces[i].text, pieces[i].len);
+    free(pieces);
+}
+
+static void run_workers(struct worker *workers, unsigned count)
+{
+    pthread_t threads[64];
+    unsigned started = 0;
+    while (started + 1 < count &&
+           !pthread_create(&threads[started], NULL, work, &workers[started + 1]))
+        started++;
+    work(&workers[0]);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+bool ptx_run(struct ptx_result *out, const struct ptx_launch *launch, struct err *err)
+{
+    struct run run;
+    *out = (struct ptx_result){.fault_space = PTX_SPACE_NONE};
+    if (!open_run(&run, launch, err))
+        return false;
+    unsigned count = launch->options.threads ? launch->options.threads : 1;
+    if (count > 64)
+        count = 64;
+    if (run.func->cross_block)
+        count = 1;
+    if (count > run.block_count)
+        count = (unsigned)run.block_count;
+    struct worker *workers = mem_zero(count, sizeof *workers);
+    for (unsigned i = 0; i < count; i++)
+        worker_open(&workers[i], &run);
+    run_workers(workers, count);
+    const struct worker *stopped = first_stopped(workers, count);
+    if (stopped)
+        report_stop(out, stopped);
+    out->isa = best_isa(launch->options.isa);
+    out->threads = count;
+    collect_output(out, workers, count);
+    hazard_collect(out, &run, workers, count);
+    counters_collect(out, &run, workers, count);
+    for (unsigned i = 0; i < count; i++)
+        worker_close(&workers[i]);
+    free(workers);
+    hazard_run_close(&run);
+    free(run.map.items);
+    return true;
+}
+
+void ptx_result_free(struct ptx_result *result)
+{
+    free(result->hazards);
+    free(result->lines);
+    free(result->events);
+    buf_free(&result->output);
+    *result = (struct ptx_result){0};
+}

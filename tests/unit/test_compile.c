@@ -318,6 +318,53 @@ static void nvcc_stands_in_for_nvrtc(void **state)
     compiler_close(&other);
 }
 
+/* An nvcc that answers questions and then does `command`. */
+static struct build compile_with_fake(const char *command)
+{
+    struct compiler other;
+    struct build build;
+    struct err err = {0};
+    char *script =
+        mem_printf("#!/bin/sh\ncase $1 in --version) echo release 13.0,;; --list-gpu-arch) "
+                   "echo compute_90;; *) %s;; esac\n",
+                   command);
+    write_file("nvcc", script, strlen(script));
+    char *path = path_join(folder, "nvcc");
+    assert_int_equal(chmod(path, 0755), 0);
+    struct toolkit fake = {.parts = {[PART_NVCC] = path, [PART_PTXAS] = path}};
+    assert_true(compiler_open(&other, &fake, root, "cp-async", 90, &err));
+    write_file("kernel.cu", KERNEL "{}\n", strlen(KERNEL "{}\n"));
+    assert_true(compiler_build(&other, &build, source_path, "kernel.cu", &err));
+    compiler_close(&other);
+    unlink(path);
+    free(path);
+    free(script);
+    return build;
+}
+
+static void a_silent_compiler_is_given_words(void **state)
+{
+    (void)state;
+    struct build build = compile_with_fake("exit 1");
+    assert_false(build.ok);
+    assert_string_equal(first_error(&build)->text, "compiler failed without a message (status 1)");
+    build_free(&build);
+    build = compile_with_fake("echo 'only talk about an error' >&2; exit 0");
+    assert_true(build.ok);
+    build_free(&build);
+}
+
+static void a_host_compiler_that_is_too_new_is_a_set_up_problem(void **state)
+{
+    (void)state;
+    struct build build = compile_with_fake(
+        "echo '/x/host_config.h:1:2: error: #error -- unsupported GNU version! gcc versions later "
+        "than 15 are not supported!' >&2; exit 1");
+    assert_non_null(build.diagnostics.setup);
+    assert_non_null(strstr(build.diagnostics.setup, "NVCC_CCBIN"));
+    build_free(&build);
+}
+
 static void large_headers_are_read_once_and_leave_nothing(void **state)
 {
     (void)state;
@@ -397,6 +444,8 @@ int main(void)
         cmocka_unit_test(the_labs_own_header_wins),
         cmocka_unit_test(a_wrong_entry_says_what_is_expected),
         cmocka_unit_test(nvcc_stands_in_for_nvrtc),
+        cmocka_unit_test(a_silent_compiler_is_given_words),
+        cmocka_unit_test(a_host_compiler_that_is_too_new_is_a_set_up_problem),
         cmocka_unit_test(large_headers_are_read_once_and_leave_nothing),
         cmocka_unit_test(what_is_no_text_is_refused),
         cmocka_unit_test(the_architecture_fits_device_and_compiler),

@@ -14,7 +14,7 @@ enum { LOCK_TRIES = 40, LOCK_STEP_MS = 5 };
  * a commit takes is stopped or gone wrong: then it is done without. Returns -1 for that. */
 static int lock_home(const struct library *library)
 {
-    char *path = path_join(library->home, ".lock");
+    char *path = path_join(library->home, ".recording");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     free(path);
     for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {

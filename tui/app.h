@@ -114,6 +114,9 @@ struct app {
     json_t *quiz_state; /* {slug: what was answered, as quiz_to_json writes it} */
 
     enum app_backend backend;
+    int zoom;    /* of the timeline: its width shows 1/2^zoom of the whole time... */
+    double from; /* ...from this part of it on, 0..1 */
+
     char notice[512];
     enum style notice_style;
 

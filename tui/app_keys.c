@@ -92,11 +92,21 @@ static void go_next_pane(struct app *app, int by)
     app_focus(app, (enum pane)pane);
 }
 
-/* The source line that the focused line belongs to, 0 for none. */
+/* The source line that the focused line belongs to, or the nearest line below it that belongs to
+ * one (what stands above an instruction is about it); 0 for none. */
 static int current_source(struct app *app)
 {
-    const struct doc_line *line = viewer_current(&app_view(app)->viewer);
-    return line ? line->source_line : 0;
+    enum { NEAR = 8 };
+    const struct pane_view *view = app_view(app);
+    const struct doc_line *line = viewer_current(&view->viewer);
+    if (!line)
+        return 0;
+    const struct doc_line *end = view->doc.lines + view->doc.line_count;
+    const struct doc_line *last = end - line > NEAR ? line + NEAR : end;
+    bool listing = app_focused(app) == PANE_PTX || app_focused(app) == PANE_SASS;
+    while (listing && line->source_line == 0 && line + 1 < last)
+        line++;
+    return line->source_line;
 }
 
 static bool go_to_source(struct app *app, enum pane pane, int source)
@@ -153,6 +163,19 @@ static void go_landmark(struct app *app, int by)
             return;
         }
     app_say(app, STYLE_INFO, "%s", _("no further mark in this listing"));
+}
+
+/* ---- timeline */
+
+static void zoom(struct app *app, int by, double pan)
+{
+    enum { ZOOM_MOST = 12 };
+    double width = 1.0 / (1 << app->zoom), middle = app->from + width / 2;
+    app->zoom += by;
+    app->zoom = app->zoom < 0 ? 0 : app->zoom > ZOOM_MOST ? ZOOM_MOST : app->zoom;
+    double now = 1.0 / (1 << app->zoom), from = middle - now / 2 + pan * now;
+    app->from = from < 0 ? 0 : from > 1 - now ? 1 - now : from;
+    app->pane[PANE_TIMELINE].stale = true;
 }
 
 /* ---- history */
@@ -409,6 +432,18 @@ static void screen_command(struct app *app, enum command command)
         break;
     case COMMAND_LANDMARK_BACK:
         go_landmark(app, -1);
+        break;
+    case COMMAND_ZOOM_IN:
+        zoom(app, 1, 0);
+        break;
+    case COMMAND_ZOOM_OUT:
+        zoom(app, -1, 0);
+        break;
+    case COMMAND_EARLIER:
+        zoom(app, 0, -0.25);
+        break;
+    case COMMAND_LATER:
+        zoom(app, 0, 0.25);
         break;
     case COMMAND_QUIT_HINT:
         app_say(app, STYLE_INFO, "%s", _("q leaves Stride"));

@@ -2,6 +2,7 @@
  * along the region that is theirs to change, and below a line what the last run said about it. */
 #include "tui/pane.h"
 
+#include "harness/base/clean.h"
 #include "harness/base/msg.h"
 #include "tui/highlight.h"
 
@@ -17,7 +18,7 @@ struct remark {
     const char *mark, *text;
 };
 
-enum { REMARKS = 64 };
+enum { REMARKS = 64, REMARK_BYTES = 320 };
 
 struct remarks {
     struct remark remark[REMARKS];
@@ -82,7 +83,11 @@ static void add_remarks(struct doc *doc, int number, const struct remarks *remar
             continue;
         doc_printf(doc, STYLE_NORMAL, "%*s", MARGIN, "");
         doc_printf(doc, remark->style, "%s ", remark->mark);
-        doc_add_str(doc, remark->style, remark->text);
+        size_t len = strlen(remark->text);
+        bool cut = len > REMARK_BYTES; /* the whole of it stands in Correctness */
+        doc_add(doc, remark->style, remark->text,
+                cut ? utf8_whole(remark->text, REMARK_BYTES) : len);
+        doc_add_str(doc, remark->style, cut ? "…" : "");
         struct doc_line *line = doc_end_line(doc);
         line->indent = MARGIN + 2;
         line->source_line = number;

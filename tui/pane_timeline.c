@@ -35,10 +35,11 @@ struct scale {
     int columns;
 };
 
+/* May lie outside the columns: the width shows a part of the time. */
 static int column_at(const struct scale *scale, double at)
 {
     double part = (at - scale->from) / (scale->to - scale->from);
-    return (int)lround(fmin(fmax(part, 0), 1) * scale->columns);
+    return (int)lround(fmin(fmax(part, -1), 2) * scale->columns);
 }
 
 static void find_range(const json_t *rows, struct scale *scale)
@@ -59,14 +60,18 @@ static void find_range(const json_t *rows, struct scale *scale)
         scale->to = scale->from + 1;
 }
 
-static void add_row(struct doc *doc, const json_t *row, const struct scale *scale, bool seen[KINDS])
-{
-    enum { MOST = 512 };
+enum { MOST = 512 };
+
+/* One row of the picture: a letter and a style per column. */
+struct strip {
     char letter[MOST];
     uint8_t style[MOST];
-    int columns = scale->columns < MOST ? scale->columns : MOST;
-    memset(letter, ' ', sizeof letter);
-    memset(style, STYLE_NORMAL, sizeof style);
+    int columns;
+};
+
+static void lay_spans(struct strip *strip, const json_t *row, const struct scale *scale,
+                      bool seen[KINDS])
+{
     size_t i;
     json_t *span;
     json_array_foreach(json_object_get(row, "spans"), i, span) {
@@ -75,25 +80,51 @@ static void add_row(struct doc *doc, const json_t *row, const struct scale *scal
         record_number(span, "from", &from);
         record_number(span, "to", &to);
         int a = column_at(scale, from), b = column_at(scale, to);
-        for (int at = a; at < (b > a ? b : a + 1) && at < columns; at++) {
-            letter[at] = kind < 0 ? '?' : kinds[kind].letter;
-            style[at] = (uint8_t)(kind < 0 ? STYLE_NORMAL : kinds[kind].style);
+        for (int at = a < 0 ? 0 : a; at < (b > a ? b : a + 1) && at < strip->columns; at++) {
+            strip->letter[at] = kind < 0 ? '?' : kinds[kind].letter;
+            strip->style[at] = (uint8_t)(kind < 0 ? STYLE_NORMAL : kinds[kind].style);
         }
         if (kind >= 0)
             seen[kind] = true;
     }
-    char name[LABEL * 4];
-    const char *full = record_text(row, "name");
+}
+
+/* What is marked in this row lies over its spans. */
+static void lay_marks(struct strip *strip, const json_t *marks, const char *row,
+                      const struct scale *scale)
+{
+    size_t i;
+    json_t *mark;
+    json_array_foreach((json_t *)(uintptr_t)marks, i, mark) {
+        double at = 0;
+        if (strcmp(record_text(mark, "row"), row) != 0 || !record_number(mark, "at", &at))
+            continue;
+        int column = column_at(scale, at);
+        if (column == strip->columns) /* the very end */
+            column--;
+        if (column >= 0 && column < strip->columns) {
+            strip->letter[column] = '!';
+            strip->style[column] = STYLE_WARN;
+        }
+    }
+}
+
+static void add_row(struct doc *doc, const json_t *row, const json_t *marks,
+                    const struct scale *scale, bool seen[KINDS])
+{
+    struct strip strip = {.columns = scale->columns < MOST ? scale->columns : MOST};
+    const char *name = record_text(row, "name");
     int used;
-    size_t len = text_fit(full, strlen(full), LABEL - 1, &used);
-    snprintf(name, sizeof name, "%.*s", (int)len, full);
-    doc_add_str(doc, STYLE_NORMAL, name);
+    memset(strip.letter, ' ', sizeof strip.letter);
+    lay_spans(&strip, row, scale, seen);
+    lay_marks(&strip, marks, name, scale);
+    doc_add(doc, STYLE_NORMAL, name, text_fit(name, strlen(name), LABEL - 1, &used));
     pane_pad(doc, used, LABEL);
-    for (int at = 0; at < columns;) {
+    for (int at = 0; at < strip.columns;) {
         int end = at;
-        while (end < columns && style[end] == style[at])
+        while (end < strip.columns && strip.style[end] == strip.style[at])
             end++;
-        doc_add(doc, (enum style)style[at], letter + at, (size_t)(end - at));
+        doc_add(doc, (enum style)strip.style[at], strip.letter + at, (size_t)(end - at));
         at = end;
     }
     doc_end_line(doc)->keep = true;
@@ -142,6 +173,9 @@ void pane_build_timeline(const struct app *app, struct doc *doc, int columns)
         return;
     }
     find_range(rows, &scale);
+    double whole = scale.to - scale.from;
+    scale.from += app->from * whole;
+    scale.to = scale.from + whole / (1 << app->zoom);
     bool steps = strcmp(record_text(timeline, "unit"), "steps") == 0;
     pane_paragraph(
         doc, STYLE_DIM,
@@ -151,7 +185,7 @@ void pane_build_timeline(const struct app *app, struct doc *doc, int columns)
     size_t i;
     json_t *row;
     json_array_foreach((json_t *)(uintptr_t)rows, i, row)
-        add_row(doc, row, &scale, seen);
+        add_row(doc, row, record_at(timeline, "marks"), &scale, seen);
     add_axis(doc, &scale, steps ? _("steps") : "us");
     doc_add_str(doc, STYLE_NORMAL, "\n");
     for (int kind = 0; kind < KINDS; kind++)

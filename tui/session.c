@@ -392,12 +392,21 @@ static void open_first_lab(struct session *session, const char *slug)
         }
 }
 
+/* Five minutes, or what $STRIDE_IDLE_SECONDS says. */
+static int64_t idle_time_ns(void)
+{
+    const char *text = getenv("STRIDE_IDLE_SECONDS");
+    long seconds = text ? strtol(text, NULL, 10) : 0;
+    return (seconds > 0 && seconds < 1000000 ? seconds : 300) * 1000000000LL;
+}
+
 bool session_open(struct session *session, const struct session_options *options, struct err *err)
 {
     struct err notice = {0};
     memset(session, 0, sizeof *session);
     session->watch.fd = -1;
     runner_free(&session->runner);
+    session->idle_ns = idle_time_ns();
     if (!library_open(&session->library, &notice, err))
         return false;
     session->settings = library_load_state(&session->library, "screen", NULL);

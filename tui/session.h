@@ -37,8 +37,10 @@ struct session {
     struct history *history; /* NULL: nothing is recorded, app.history_problem says why */
     struct runner runner;
     bool judging;          /* the runner has a job of ours */
+    bool again;            /* the kernel changed meanwhile: run it when this attempt is over */
     bool started;          /* session_start was called */
     int64_t idle_since_ns; /* when the warm child was last of use */
+    int64_t idle_ns;       /* after that long it is let go */
 
     bool editing; /* an editor has the terminal */
     pid_t editor_pid;

@@ -1,7 +1,7 @@
 /* Attempts and the editor: the children of a session.
  *
  * One harness child is kept warm while the student reads and edits. It takes one job, ends, and the
- * next one is started. After IDLE_NS without use it is let go, since many students share a box; the
+ * next one is started. After idle_ns without use it is let go, since many students share a box; the
  * next key that needs it starts another. */
 #include "tui/session_core.h"
 
@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int64_t IDLE_NS = 300LL * 1000000000;
 static const int64_t TICK_NS = 100LL * 1000000; /* how often elapsed time is shown */
 
 bool session_is_running(const struct session *session)
@@ -46,7 +45,7 @@ void session_let_go(struct session *session, int64_t now_ns)
 {
     (void)now_ns;
     app_set_attempt(&session->app, NULL);
-    session->judging = false;
+    session->judging = session->again = false;
     runner_free(&session->runner);
 }
 
@@ -112,17 +111,20 @@ static void finish(struct session *session, int64_t now_ns)
     app_set_attempt(app, NULL);
     app_set_record(app, record);
     session_save_quiz(session); /* a prediction may have been decided */
-    app_set_listings(app, &ptx,
-                     &sass); /* none is right when there is none: it belongs to the record */
+    /* Empty ones too: a listing belongs to the record */
+    app_set_listings(app, &ptx, &sass);
     json_decref(record);
     buf_free(&ptx);
     buf_free(&sass);
     session->judging = false;
-    bool again = *runner->trouble == '\0';
+    bool works = *runner->trouble == '\0', again = session->again && works;
+    session->again = false;
     runner_free(runner);
     session_load_history(session, app->history_count + 2 > 500 ? app->history_count + 2 : 500);
-    if (again)
+    if (works)
         session_warm(session, now_ns);
+    if (again)
+        session_run(session, now_ns);
 }
 
 /* ---- the loop's side */
@@ -149,7 +151,7 @@ int session_timeout_ms(const struct session *session, int64_t now_ns)
     if (session->judging && !session->editing)
         wait = sooner(wait, TICK_NS - now_ns % TICK_NS);
     if (session->runner.state == RUNNER_WARM)
-        wait = sooner(wait, session->idle_since_ns + IDLE_NS - now_ns);
+        wait = sooner(wait, session->idle_since_ns + session->idle_ns - now_ns);
     return wait;
 }
 
@@ -157,7 +159,9 @@ static bool look_at_kernel(struct session *session, int64_t now_ns)
 {
     if (!watch_take(&session->watch) || session->editing || !session_load_kernel(session))
         return false;
-    if (session->detached && !session->judging)
+    if (session->detached && session->judging)
+        session->again = true;
+    else if (session->detached)
         session_run(session, now_ns);
     else
         app_say(&session->app, STYLE_INFO, "%s", _("kernel.cu was changed on disk; r runs it"));
@@ -176,7 +180,8 @@ bool session_pump(struct session *session, int64_t now_ns)
         if (*runner->trouble)
             app_say(&session->app, STYLE_FAIL, "%s", runner->trouble);
         runner_free(runner);
-    } else if (runner->state == RUNNER_WARM && now_ns - session->idle_since_ns > IDLE_NS) {
+    } else if (runner->state == RUNNER_WARM &&
+               now_ns - session->idle_since_ns >= session->idle_ns) {
         runner_free(runner);
     }
     changed = look_at_kernel(session, now_ns) || changed;
@@ -208,6 +213,7 @@ bool session_edit(struct session *session, int line, int64_t now_ns)
         app_say(app, STYLE_FAIL, "%s", err.text);
         return false;
     }
+    session_warm(session, now_ns); /* it may have been let go: be warm when the editor is done */
     session->editing = true;
     session->editor_since_ns = now_ns;
     session->detached = false;
@@ -228,7 +234,9 @@ static void come_back(struct session *session, int status, int64_t now_ns)
     session->editing = false;
     session->editor_pid = 0;
     session->idle_since_ns = now_ns;
-    if (changed)
+    if (changed && session->judging)
+        session->again = true;
+    else if (changed)
         session_run(session, now_ns);
     else if (!say && !*app->notice)
         app_say(app, STYLE_INFO, "%s",

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HAS_SIM __has_include("sim.c")
-
 struct attempt {
     struct warm *warm;
     const struct work *work;
@@ -158,7 +156,6 @@ static void add_case(void *context, json_t *entry)
     emit_add(a->emit, "cases", json_incref(entry));
 }
 
-#if HAS_SIM
 /* Beside a GPU's cases, the simulator's are of interest only when they found something. */
 static void add_failed_case(void *context, json_t *entry)
 {
@@ -166,7 +163,6 @@ static void add_failed_case(void *context, json_t *entry)
     if (verdict && strcmp(verdict, verdict_name(VERDICT_PASS)) != 0)
         add_case(context, entry);
 }
-#endif
 
 static struct check_request make_request(struct attempt *a, struct backend *backend)
 {
@@ -210,10 +206,9 @@ static void check_on_gpu(struct attempt *a)
     check_result_free(&result);
 }
 
-/* Runs the simulator with all its checks, for the stage that asked. */
-static bool simulate(struct attempt *a, enum stage stage, bool decides, struct err *err)
+/* Runs the simulator with all its checks: on every size when it decides, else on the small ones. */
+static bool simulate(struct attempt *a, bool decides, struct err *err)
 {
-#if HAS_SIM
     struct backend *sim;
     if (!sim_open(&sim, 0, err))
         return false;
@@ -226,12 +221,7 @@ static bool simulate(struct attempt *a, enum stage stage, bool decides, struct e
     request.add = decides ? add_case : add_failed_case;
     a->has_simulated = check_run(&a->simulated, &request, err);
     sim->ops->close(sim);
-    (void)stage;
     return a->has_simulated;
-#else
-    (void)a, (void)stage, (void)decides;
-    return err_set(err, "%s", _("the simulator is not part of this build"));
-#endif
 }
 
 static void check_on_simulator(struct attempt *a)
@@ -240,7 +230,7 @@ static void check_on_simulator(struct attempt *a)
     double start = clock_ms();
     emit_begin(a->emit, stage_name(STAGE_CHECK));
     emit_set(a->emit, json_pack("{s:s}", "backend", "sim"));
-    if (!simulate(a, STAGE_CHECK, true, &err)) {
+    if (!simulate(a, true, &err)) {
         stop_stage(a, STAGE_CHECK, &err);
         return;
     }
@@ -306,7 +296,7 @@ static void hazards_stage(struct attempt *a)
     }
     emit_begin(a->emit, name);
     bool decided = a->has_simulated; /* the check itself was the simulator's */
-    if (!decided && !simulate(a, STAGE_HAZARDS, false, &err)) {
+    if (!decided && !simulate(a, false, &err)) {
         emit_skip(a->emit, name, err.text);
         return;
     }

@@ -155,17 +155,14 @@ static void add_blank(struct reader *reader)
     reader->blank = true;
 }
 
-static void add_kernel(struct reader *reader, const char *name, size_t len)
+static void add_kernel(struct reader *reader, const char *text, size_t len)
 {
-    struct listing *out = reader->out;
-    if (out->kernel_count == out->kernel_capacity) {
-        out->kernel_capacity = out->kernel_capacity ? out->kernel_capacity * 2 : 8;
-        out->kernels = mem_grow(out->kernels, out->kernel_capacity, sizeof *out->kernels);
-    }
-    out->kernels[out->kernel_count++] = (struct listing_kernel){
-        .name = arena_strndup(&out->doc.arena, name, len), .line = (uint32_t)out->doc.line_count};
+    reader->lines.line = 0;
+    add_blank(reader);
     reader->shown_line = 0;
     reader->past_end = false;
+    reader->out->kernels++;
+    add_line(reader, text, len, LISTING_KERNEL);
 }
 
 static void read_ptx_line(struct reader *reader, const char *text, size_t len)
@@ -192,10 +189,7 @@ static void read_ptx_line(struct reader *reader, const char *text, size_t len)
         reader->in_region = false;
         return;
     case LISTING_LINE_KERNEL:
-        reader->lines.line = 0;
-        add_blank(reader);
-        add_kernel(reader, name.text, name.len);
-        add_line(reader, text, len, LISTING_KERNEL);
+        add_kernel(reader, text, len);
         return;
     case LISTING_LINE_BLANK:
         if (noise || !reader->in_region)
@@ -257,11 +251,8 @@ static void read_sass_line(struct reader *reader, const char *text, size_t len)
             add_line(reader, text, len, 0);
         return;
     case LISTING_LINE_KERNEL:
-        reader->lines.line = 0;
-        add_blank(reader);
-        add_kernel(reader, name.text, name.len);
         line = listing_trim(text, len);
-        add_line(reader, line.text, line.len, LISTING_KERNEL);
+        add_kernel(reader, line.text, line.len);
         return;
     case LISTING_LINE_BLANK:
         add_blank(reader);
@@ -328,7 +319,6 @@ void listing_build(struct listing *out, enum lab_listing kind, const char *text,
 void listing_free(struct listing *listing)
 {
     doc_free(&listing->doc);
-    free(listing->kernels);
     *listing = (struct listing){0};
 }
 
@@ -359,12 +349,20 @@ bool listing_find_source(const struct doc *doc, int32_t source_line, uint32_t *l
     return false;
 }
 
-const char *listing_kernel_at(const struct listing *listing, uint32_t line)
+const char *listing_kernel(const struct doc *doc, uint32_t line, size_t *len)
 {
-    const char *name = "";
-    for (size_t i = 0; i < listing->kernel_count && listing->kernels[i].line <= line; i++)
-        name = listing->kernels[i].name;
-    return name;
+    for (size_t at = line < doc->line_count ? line + 1 : doc->line_count; at-- > 0;) {
+        struct listing_word name = {0};
+        size_t text_len;
+        if (!(doc->lines[at].tag & LISTING_KERNEL))
+            continue;
+        const char *text = doc_line_text(&doc->lines[at], &text_len);
+        if (listing_ptx_line(text, text_len, &name) != LISTING_LINE_KERNEL)
+            listing_sass_line(text, text_len, &name);
+        *len = name.len;
+        return name.text;
+    }
+    return NULL;
 }
 
 const char *listing_opcode(const struct doc_line *line, size_t *len)

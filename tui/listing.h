@@ -2,7 +2,7 @@
  * instruction comes from, where inline assembly begins and ends, and which instructions the lesson
  * is about.
  *
- * A listing owns its doc and names; it borrows the landmarks only while it is built.
+ * A listing owns its doc; it borrows the landmarks only while it is built.
  *
  * It shows the text of the very binary that ran and changes no instruction in it; what it leaves
  * out as noise is shown again with `noise`. It never disassembles. */
@@ -26,19 +26,13 @@ enum listing_tag {
     LISTING_BEGIN = 16    /* the first line of a region */
 };
 
-struct listing_kernel {
-    const char *name; /* as the listing has it, mangled or not; in the doc's arena */
-    uint32_t line;    /* where it begins */
-};
-
 struct listing {
     struct doc doc;
     enum lab_listing kind;
     unsigned arch; /* 80 for sm_80; 0 when the listing does not say */
     unsigned instructions;
     unsigned landmarks, regions; /* how many */
-    struct listing_kernel *kernels;
-    size_t kernel_count, kernel_capacity;
+    unsigned kernels;
 };
 
 struct listing_options {
@@ -64,8 +58,9 @@ bool listing_jump(const struct doc *doc, enum listing_tag tag, uint32_t from, in
 /* The first instruction that comes from the line of the student's kernel. */
 bool listing_find_source(const struct doc *doc, int32_t source_line, uint32_t *line);
 
-/* The kernel that the line belongs to; "" above the first. Borrowed. */
-const char *listing_kernel_at(const struct listing *listing, uint32_t line);
+/* The name of the kernel or function that the line belongs to, as the listing has it (mangled or
+ * not); NULL above the first. Borrowed from the doc, not NUL-terminated. */
+const char *listing_kernel(const struct doc *doc, uint32_t line, size_t *len);
 
 /* The opcode on a line ("cp.async.cg.shared.global", "LDGSTS.E.128"), with no operands; NULL when
  * the line has none. Borrowed, not NUL-terminated. Of several on a line, the first that is a

@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint32_t to;
         const char *opcode = listing_opcode(&listing.doc.lines[line], &len);
         must(!opcode || len > 0);
-        must(listing_kernel_at(&listing, line) != NULL);
+        const char *kernel = listing_kernel(&listing.doc, line, &len);
+        must(!kernel || len > 0);
         if (listing_jump(&listing.doc, LISTING_LANDMARK, line, 1, &to))
             must(listing.doc.lines[to].tag & LISTING_LANDMARK);
     }

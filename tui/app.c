@@ -234,7 +234,7 @@ static void build(struct app *app, enum pane pane, int columns)
 static void settle_pane(struct app *app, enum pane pane, struct rect text)
 {
     struct pane_view *view = &app->pane[pane];
-    viewer_resize(&view->viewer, text.cols, text.rows);
+    viewer_resize(&view->viewer, text.cols, text.rows - pane_foot_rows(pane, text.rows));
     if (view->stale || (view->columns != text.cols && pane_facts(pane).by_width))
         build(app, pane, text.cols);
 }

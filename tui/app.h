@@ -113,6 +113,8 @@ struct app {
     int question;       /* shown, from 0 */
     json_t *quiz_state; /* {slug: what was answered, as quiz_to_json writes it} */
 
+    const struct glossary *glossary; /* borrowed; NULL: nothing is explained */
+
     enum app_backend backend;
     int zoom;    /* of the timeline: its width shows 1/2^zoom of the whole time... */
     double from; /* ...from this part of it on, 0..1 */
@@ -123,6 +125,7 @@ struct app {
     struct pane_view pane[PANE_COUNT];
     struct pane_view hint;
     unsigned uses;
+    bool noise; /* listings show what is left out otherwise */
     bool help_open, hint_open;
     int hints_shown;
     enum app_mode mode;

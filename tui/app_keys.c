@@ -445,6 +445,12 @@ static void screen_command(struct app *app, enum command command)
     case COMMAND_LATER:
         zoom(app, 0, 0.25);
         break;
+    case COMMAND_NOISE:
+        app->noise = !app->noise;
+        app->pane[PANE_PTX].stale = app->pane[PANE_SASS].stale = true;
+        app_say(app, STYLE_INFO, "%s",
+                app->noise ? _("all lines are shown") : _("only what is code is shown"));
+        break;
     case COMMAND_QUIT_HINT:
         app_say(app, STYLE_INFO, "%s", _("q leaves Stride"));
         break;

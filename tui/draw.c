@@ -180,13 +180,38 @@ static void draw_text(struct cells *cells, const struct pane_view *view, struct 
     }
 }
 
+/* Below a listing: what the instruction under its cursor does. */
+static void draw_foot(const struct app *app, struct cells *cells, enum pane pane, struct rect at)
+{
+    struct buf text = {0};
+    struct wrap wrap = {0};
+    pane_explain(app, pane, &text);
+    wrap_text(&wrap, buf_str(&text), text.len, at.cols > 0 ? at.cols : 1, 0);
+    for (int i = 0; i < at.rows && i < (int)wrap.count; i++) {
+        const struct wrap_row *row = &wrap.rows[i];
+        int used = cells_put(cells, at.row + i, at.col, at.cols, 0, STYLE_INFO,
+                             buf_str(&text) + row->from, row->to - row->from);
+        if (i + 1 == at.rows && i + 1 < (int)wrap.count)
+            cells_put_str(cells, at.row + i, at.col + (used < at.cols ? used : at.cols - 1), 1,
+                          STYLE_INFO, "…");
+    }
+    wrap_free(&wrap);
+    buf_free(&text);
+}
+
 static void draw_column(const struct app *app, struct cells *cells, int column)
 {
     const struct column *at = &app->layout.column[column];
     enum pane pane = app_shown(app, column);
     bool focused = pane == app_focused(app) && !app->help_open && !app->hint_open;
     draw_tabs(app, cells, column, focused);
-    draw_text(cells, &app->pane[pane], layout_text_of(&app->layout, pane), focused);
+    struct rect text = layout_text_of(&app->layout, pane), foot = text;
+    foot.rows = pane_foot_rows(pane, text.rows);
+    text.rows -= foot.rows;
+    foot.row += text.rows;
+    draw_text(cells, &app->pane[pane], text, focused);
+    if (foot.rows)
+        draw_foot(app, cells, pane, foot);
     if (column + 1 < app->layout.column_count) {
         struct rect line = {at->box.row, at->box.col + at->box.cols, at->box.rows, 1};
         cells_fill(cells, line, STYLE_BORDER, "│");

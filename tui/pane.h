@@ -37,6 +37,13 @@ void pane_build_history(const struct app *app, struct doc *doc, int columns);
 void pane_build_help(const struct app *app, struct doc *doc, int columns);
 void pane_build_hint(const struct app *app, struct doc *doc, int columns);
 
+/* Rows at the bottom of a pane, out of `rows`, that explain its current line; only listings have them. */
+int pane_foot_rows(enum pane pane, int rows);
+
+/* Appends what the current line of a listing does: the lesson's words for a landmark, else the
+ * glossary's; where there is no instruction, the kernel that the line is in. */
+void pane_explain(const struct app *app, enum pane pane, struct buf *out);
+
 /* ---- reading a record: a missing or odd value is NULL, false or "" */
 
 /* A value by path: "timing.speedup.median". */

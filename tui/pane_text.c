@@ -2,6 +2,7 @@
 #include "tui/pane.h"
 
 #include "harness/base/msg.h"
+#include "tui/glossary.h"
 #include "tui/listing.h"
 #include "tui/markup.h"
 
@@ -42,6 +43,7 @@ static void build_listing(const struct app *app, struct doc *doc, enum lab_listi
         explain_missing(app, doc);
         return;
     }
+    options.noise = app->noise;
     if (lab) {
         options.landmarks = lab->landmarks;
         options.landmark_count = lab->landmarks_count;
@@ -62,4 +64,45 @@ void pane_build_sass(const struct app *app, struct doc *doc, int columns)
 {
     (void)columns;
     build_listing(app, doc, LISTING_SASS, &app_exhibit(app)->sass);
+}
+
+/* The landmark that the opcode is one of; NULL for none. */
+static const struct lab_landmark *find_landmark(const struct labfile *lab, enum lab_listing kind,
+                                                const char *opcode, size_t len)
+{
+    for (unsigned i = 0; lab && i < lab->landmarks_count; i++) {
+        const struct lab_landmark *landmark = &lab->landmarks[i];
+        size_t match = strlen(landmark->match);
+        if (landmark->listing == kind && match <= len &&
+            memcmp(opcode, landmark->match, match) == 0)
+            return landmark;
+    }
+    return NULL;
+}
+
+int pane_foot_rows(enum pane pane, int rows)
+{
+    enum { FOOT = 3, LEAST = 12 };
+    return (pane == PANE_PTX || pane == PANE_SASS) && rows >= LEAST ? FOOT : 0;
+}
+
+void pane_explain(const struct app *app, enum pane pane, struct buf *out)
+{
+    enum lab_listing kind = pane == PANE_PTX ? LISTING_PTX : LISTING_SASS;
+    const struct doc_line *line = viewer_current(&app->pane[pane].viewer);
+    size_t len = 0;
+    if ((pane != PANE_PTX && pane != PANE_SASS) || !line)
+        return;
+    const char *opcode = listing_opcode(line, &len);
+    const struct lab_landmark *landmark = opcode && line->tag & LISTING_LANDMARK
+                                              ? find_landmark(app_lab(app), kind, opcode, len)
+                                              : NULL;
+    if (landmark)
+        buf_printf(out, "* %s: %s", landmark->name, lab_text_get(&landmark->text));
+    else if (!opcode || !glossary_explain(app->glossary, kind, line, out)) {
+        const struct doc *doc = &app->pane[pane].doc;
+        const char *kernel = listing_kernel(doc, (uint32_t)(line - doc->lines), &len);
+        if (kernel)
+            buf_printf(out, _("in %.*s"), (int)len, kernel);
+    }
 }

@@ -3,6 +3,7 @@
 
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
+#include "tui/glossary.h"
 #include "tui/pane.h"
 #include "tui/recorder.h"
 #include "tui/session_core.h"
@@ -416,6 +417,9 @@ bool session_open(struct session *session, const struct session_options *options
     snprintf(session->theme, sizeof session->theme, "%s",
              theme_pick(setting(session, options->theme, "theme")));
     app_init(&session->app, session->library.labs, session->library.lab_count);
+    if (!glossary_open(&session->glossary, session->library.root, &notice))
+        session->glossary = NULL;
+    session->app.glossary = session->glossary;
     pick_backend(session, setting(session, options->backend, "backend"));
     json_t *answers = library_load_state(&session->library, "quiz", NULL);
     app_set_quiz_state(&session->app, answers);
@@ -458,6 +462,7 @@ void session_close(struct session *session)
     history_close(session->history);
     watch_close(&session->watch);
     app_free(&session->app);
+    glossary_close(session->glossary);
     library_close(&session->library);
     json_decref(session->settings);
     buf_free(&session->kernel);

@@ -1,6 +1,7 @@
 /* The app: keys change the state, the screen follows, nothing ever breaks its shape. */
 #include "harness/base/labfile.h"
 #include "tui/app.h"
+#include "tui/glossary.h"
 #include "tui/key.h"
 #include "tui/pane.h"
 
@@ -321,6 +322,39 @@ static void enter_goes_between_message_and_line(void **state)
     app_free(&app);
 }
 
+static void a_listing_explains_its_line(void **state)
+{
+    (void)state;
+    struct app app;
+    struct err err = {0};
+    struct glossary *glossary = NULL;
+    assert_true(glossary_open(&glossary, ".", &err));
+    fill(&app);
+    app.glossary = glossary;
+    static const char ptx[] =
+        ".visible .entry k(\n)\n{\n.loc 1 2 3\nmov.u32 %r1, %tid.x;\nret;\n}\n";
+    struct buf text = {0};
+    buf_add_str(&text, ptx);
+    app_set_listings(&app, &text, &text);
+    resize(&app, 80, 24);
+    app_focus(&app, PANE_PTX);
+    app_settle(&app);
+    expect(&app, "in k");
+    viewer_go_line(&app.pane[PANE_PTX].viewer, 3);
+    expect(&app, "mov: Copies a value, or takes the address of a variable. · %tid: threadIdx");
+    expect_not(&app, ".loc");
+    press(&app, 'v');
+    expect(&app, ".loc 1 2 3");
+    press(&app, 'v');
+    expect_not(&app, ".loc");
+    resize(&app, 80, 12);
+    viewer_go_line(&app.pane[PANE_PTX].viewer, 3);
+    expect_not(&app, "Copies a value");
+    buf_free(&text);
+    app_free(&app);
+    glossary_close(glossary);
+}
+
 static void search_finds_and_goes_on(void **state)
 {
     (void)state;
@@ -391,6 +425,7 @@ int main(void)
         cmocka_unit_test(the_history_asks_before_it_restores),
         cmocka_unit_test(a_past_attempt_is_shown_until_esc),
         cmocka_unit_test(enter_goes_between_message_and_line),
+        cmocka_unit_test(a_listing_explains_its_line),
         cmocka_unit_test(search_finds_and_goes_on),
         cmocka_unit_test(random_keys_never_break_it),
     };

@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,17 +101,42 @@ uint32_t check_poison(enum lab_type type, uint64_t launch)
     return 0xa5000000u | (mixed & 0xffffffu);
 }
 
+enum { INFINITY_BITS = 0x7f800000, LANES = 16 };
+
+/* The largest |value| as a float's bits, which order like the values; NaNs are the largest. Lanes
+ * of their own make vector code of it. */
+static int32_t largest_bits(const void *base, size_t from, size_t to)
+{
+    const float *values = base;
+    int32_t lanes[LANES] = {0}, most = 0;
+    for (; from + LANES <= to; from += LANES) {
+        int32_t bits[LANES];
+        memcpy(bits, values + from, sizeof bits);
+        for (int j = 0; j < LANES; j++) {
+            bits[j] &= INT32_MAX;
+            lanes[j] = bits[j] > lanes[j] ? bits[j] : lanes[j];
+        }
+    }
+    for (; from < to; from++) {
+        int32_t bits;
+        memcpy(&bits, values + from, sizeof bits);
+        bits &= INT32_MAX;
+        most = bits > most ? bits : most;
+    }
+    for (int j = 0; j < LANES; j++)
+        most = lanes[j] > most ? lanes[j] : most;
+    return most;
+}
+
 static bool wants_nan(enum lab_type type, const void *want, size_t from, size_t to)
 {
     if (is_integer(type))
         return false;
-    bool nan = false;
     if (type == LAB_F32)
-        for (size_t i = from; i < to; i++)
-            nan |= ((const float *)want)[i] != ((const float *)want)[i];
-    else
-        for (size_t i = from; i < to; i++)
-            nan |= isnan(compare_value(type, want, i));
+        return largest_bits(want, from, to) > INFINITY_BITS;
+    bool nan = false;
+    for (size_t i = from; i < to; i++)
+        nan |= isnan(compare_value(type, want, i));
     return nan;
 }
 
@@ -156,12 +180,10 @@ bool check_compare(struct check_outcome *out, const struct check_buffer *buffer)
 static double largest_magnitude(enum lab_type type, const void *base, size_t count)
 {
     double largest = 0;
-    if (type == LAB_F32) { /* the common case, without a function call for each element */
-        float most = 0;
-        for (size_t i = 0; i < count; i++) {
-            float magnitude = fabsf(((const float *)base)[i]);
-            most = magnitude > most && magnitude <= FLT_MAX ? magnitude : most;
-        }
+    int32_t bits = type == LAB_F32 ? largest_bits(base, 0, count) : INFINITY_BITS;
+    if (bits < INFINITY_BITS) { /* the common case, without a function call for each element */
+        float most;
+        memcpy(&most, &bits, sizeof most);
         return (double)most;
     }
     for (size_t i = 0; i < count; i++) {

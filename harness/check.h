@@ -70,7 +70,8 @@ struct check_buffer {
 
 struct check_outcome {
     size_t wrong, unwritten, checked, first; /* counts; index of the first wrong element */
-    double max_error;                        /* NaN when any result is NaN or unwritten */
+    bool sampled;     /* not all elements were compared, and a pattern cannot be told */
+    double max_error; /* NaN when any result is NaN or unwritten */
 };
 
 /* True when every element is right. */

@@ -101,13 +101,11 @@ uint32_t check_poison(enum lab_type type, uint64_t launch)
     return 0xa5000000u | (mixed & 0xffffffu);
 }
 
-enum { INFINITY_BITS = 0x7f800000, LANES = 16 };
-
-/* The largest |value| as a float's bits, which order like the values; NaNs are the largest. Lanes
- * of their own make vector code of it. */
-static int32_t largest_bits(const void *base, size_t from, size_t to)
+/* Lanes of their own make vector code of it. */
+int32_t compare_largest_bits(const void *base, size_t from, size_t to)
 {
     const float *values = base;
+    enum { LANES = 16 };
     int32_t lanes[LANES] = {0}, most = 0;
     for (; from + LANES <= to; from += LANES) {
         int32_t bits[LANES];
@@ -133,7 +131,7 @@ static bool wants_nan(enum lab_type type, const void *want, size_t from, size_t 
     if (is_integer(type))
         return false;
     if (type == LAB_F32)
-        return largest_bits(want, from, to) > INFINITY_BITS;
+        return compare_largest_bits(want, from, to) > COMPARE_INFINITY_BITS;
     bool nan = false;
     for (size_t i = from; i < to; i++)
         nan |= isnan(compare_value(type, want, i));
@@ -180,8 +178,9 @@ bool check_compare(struct check_outcome *out, const struct check_buffer *buffer)
 static double largest_magnitude(enum lab_type type, const void *base, size_t count)
 {
     double largest = 0;
-    int32_t bits = type == LAB_F32 ? largest_bits(base, 0, count) : INFINITY_BITS;
-    if (bits < INFINITY_BITS) { /* the common case, without a function call for each element */
+    int32_t bits = type == LAB_F32 ? compare_largest_bits(base, 0, count) : COMPARE_INFINITY_BITS;
+    if (bits <
+        COMPARE_INFINITY_BITS) { /* the common case, without a function call for each element */
         float most;
         memcpy(&most, &bits, sizeof most);
         return (double)most;
@@ -237,8 +236,8 @@ json_t *check_mismatch(const struct check_buffer *buffer, const struct check_out
         if (place.stage >= 0)
             json_object_set_new(mismatch, "stage", json_integer(place.stage));
     }
-    char *pattern = pattern_describe(buffer, outcome);
-    if (*pattern)
+    char *pattern = outcome->sampled ? NULL : pattern_describe(buffer, outcome);
+    if (pattern && *pattern)
         json_object_set_new(mismatch, "pattern", json_string(pattern));
     free(pattern);
     return mismatch;

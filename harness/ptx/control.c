@@ -187,6 +187,22 @@ const struct op *path_scatter(struct warp *w, const struct op *op, const struct 
     return targets[0];
 }
 
+const struct op *path_part(struct warp *w, const struct op *op, const uint32_t *masks,
+                           unsigned count)
+{
+    struct path *path = current(w);
+    int32_t join = path->join;
+    uint32_t idle = w->active & ~w->mask; /* switched off by the guard */
+    if (idle)
+        new_path(w, op + 1, idle, w->frame, join);
+    for (unsigned i = 1; i < count; i++)
+        new_path(w, op, masks[i], w->frame, join);
+    path->pc = op;
+    path->mask = masks[0];
+    switch_to(w, w->current);
+    return op;
+}
+
 /* A join all of whose lanes have arrived: the lanes go on as the path `index`. */
 static void complete(struct warp *w, int32_t join, unsigned index)
 {

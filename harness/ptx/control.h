@@ -31,6 +31,10 @@ const struct op *path_branch(struct warp *w, const struct op *op, uint32_t taken
 const struct op *path_scatter(struct warp *w, const struct op *op, const struct op *const *targets,
                               const uint32_t *masks, unsigned count);
 
+/* The lanes of w->mask part into several paths that all stand at `op` again. */
+const struct op *path_part(struct warp *w, const struct op *op, const uint32_t *masks,
+                           unsigned count);
+
 /* The current path stands at the head of a block where lanes may wait for each other. */
 const struct op *path_arrive(struct warp *w, const struct op *op);
 

@@ -1,5 +1,6 @@
 /* Operations of a whole warp: shuffles, votes, matches, reductions, __syncwarp. Member masks are
- * per-lane registers that have to agree; the first running lane's is taken. */
+ * per-lane registers: lanes with the same mask belong together, and one instruction may serve
+ * several such groups (tiles of 16 lanes, for one). */
 #include "harness/ptx/handlers.h"
 
 #include "harness/ptx/control.h"
@@ -9,6 +10,48 @@ static inline u32 first_lane_value(const struct warp *w, u32 offset)
 {
     return SRC(u32, offset)[__builtin_ctz(w->mask)];
 }
+
+static inline bool one_group(const struct warp *w, u32 offset)
+{
+    const u32 *members = SRC(u32, offset);
+    u32 first = first_lane_value(w, offset);
+    EACH(w->mask)
+    {
+        if (members[i] != first)
+            return false;
+    }
+    return true;
+}
+
+/* Runs the handler once for each group of lanes that name the same members. When some of those are
+ * elsewhere the groups part, so that each can wait for its own. */
+static const struct op *group_by_group(struct warp *w, const struct op *op, u32 offset, op_run *run)
+{
+    const u32 *members = SRC(u32, offset);
+    u32 all = w->mask, count = 0, masks[WARP_LANES];
+    bool here = true;
+    for (u32 rest = all; rest; count++) {
+        u32 first = (u32)__builtin_ctz(rest);
+        masks[count] = 0;
+        for (u32 i = first; i < WARP_LANES; i++)
+            masks[count] |= (u32)((rest >> i & 1) && members[i] == members[first]) << i;
+        rest &= ~masks[count];
+        here = here && !(members[first] & w->live & ~w->active);
+    }
+    if (!here)
+        return path_part(w, op, masks, count);
+    for (u32 i = 0; i < count; i++) {
+        w->mask = masks[i];
+        if (!run(w, op))
+            return NULL;
+    }
+    w->mask = all;
+    return op + 1;
+}
+
+#define GROUPS(offset, name)                                                                       \
+    if (unlikely(!one_group(w, offset)))                                                           \
+    return group_by_group(w, op, offset, OP_NAME(name))
 
 /* Opens a collective: on return w->mask holds all its lanes. Leaves the handler when it has to
  * wait. */
@@ -53,6 +96,7 @@ static inline bool shuffle_source(unsigned mode, u32 lane, u32 b, u32 c, u32 *so
 
 HANDLER(shfl)
 {
+    GROUPS(op->e, shfl);
     const u32 *a = SRC(u32, op->a), *b = SRC(u32, op->b), *c = SRC(u32, op->c);
     u32 members = first_lane_value(w, op->e);
     COLLECTIVE(members);
@@ -78,6 +122,7 @@ HANDLER(shfl)
 /* mode: 0 all, 1 any, 2 uni, 3 ballot */
 HANDLER(vote)
 {
+    GROUPS(op->b, vote);
     u32 members = first_lane_value(w, op->b);
     COLLECTIVE(members);
     u32 p = *pred(w, op->a);
@@ -101,6 +146,7 @@ HANDLER(activemask)
 
 HANDLER(elect)
 {
+    GROUPS(op->a, elect);
     u32 members = first_lane_value(w, op->a);
     COLLECTIVE(members);
     u32 leader = members ? (u32)__builtin_ctz(members) : 0;
@@ -117,6 +163,7 @@ static inline u64 match_value(const struct warp *w, const struct op *op, unsigne
 
 HANDLER(match_any)
 {
+    GROUPS(op->b, match_any);
     u32 members = first_lane_value(w, op->b);
     COLLECTIVE(members);
     ALIGNED u32 r[WARP_LANES] = {0};
@@ -133,6 +180,7 @@ HANDLER(match_any)
 
 HANDLER(match_all)
 {
+    GROUPS(op->b, match_all);
     u32 members = first_lane_value(w, op->b);
     COLLECTIVE(members);
     u32 here = members & w->mask;
@@ -149,6 +197,7 @@ HANDLER(match_all)
 /* mode: 0 add, 1 min, 2 max, 3 and, 4 or, 5 xor; mode2: 1 signed */
 HANDLER(redux)
 {
+    GROUPS(op->b, redux);
     const u32 *a = SRC(u32, op->a);
     u32 members = first_lane_value(w, op->b);
     COLLECTIVE(members);
@@ -173,6 +222,7 @@ HANDLER(redux)
 
 HANDLER(bar_warp_sync)
 {
+    GROUPS(op->a, bar_warp_sync);
     u32 members = first_lane_value(w, op->a);
     const struct op *next = NULL;
     if (!collective_begin(w, op, members, &next))

@@ -40,14 +40,17 @@ void async_bulk_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_
 
 /* For the rest of harness/ptx. */
 
-/* A store to [va, va + bytes) of global memory is about to happen: it must not be the source of a
+/* A store to `bytes` of global memory at `host` is about to happen: it must not be the source of a
  * copy in flight. */
-void async_source_written(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
-                          uint64_t bytes);
+void async_source_written(struct warp *w, const struct op *op, unsigned lane, const uint8_t *host,
+                          uint64_t va, uint64_t bytes);
 
 /* The same for a store to shared memory, which bulk stores read. */
 void async_shared_written(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
                           uint32_t bytes);
+
+/* Epoch of the copy in flight that `thread` issued into addr; 0 when there is none. */
+uint32_t async_issue_epoch(const struct block *block, uint32_t thread, uint32_t addr);
 
 /* Lands what an mbarrier's phase waits for, now that somebody waits for that phase. True when
  * something landed. */
@@ -55,6 +58,7 @@ bool async_land_for(struct warp *w, uint32_t mbarrier);
 
 struct async_warp *async_open(uint32_t warps); /* an array, one per warp */
 void async_close(struct async_warp *warps, uint32_t count);
+struct async_warp *async_of(struct async_warp *warps, uint32_t index);
 void async_begin(struct async_warp *async);
 void async_end(struct warp *w); /* copies that nobody waited for */
 

@@ -27,7 +27,7 @@ static void join(uint32_t *into, const uint32_t *from, uint32_t count)
 }
 
 /* Starts a new epoch for one warp; what it did before is older than what it does next. */
-static void advance(struct clock *clock, uint32_t warp)
+void clock_advance(struct clock *clock, uint32_t warp)
 {
     if (clock->now + 2 >= KEY_EPOCHS) {
         clock->forget(clock->owner);
@@ -177,7 +177,7 @@ bool clock_ordered(const struct clock *clock, uint32_t warp, unsigned lane, uint
 
 void clock_block_barrier(struct clock *clock)
 {
-    advance(clock, 0);
+    clock_advance(clock, 0);
     for (uint32_t w = 0; w < clock->warp_count; w++) {
         struct clock_warp *state = clock->warps[w];
         state->mine = clock->now << KEY_WHO_BITS | w << 5;
@@ -216,7 +216,7 @@ void clock_warp_sync(struct clock *clock, uint32_t warp, uint32_t lanes, uint32_
                     memcpy(row_of(clock, warp, lane), vector, clock->stride * sizeof *vector);
         }
     }
-    advance(clock, warp);
+    clock_advance(clock, warp);
     if (clock->vectors)
         lower_floors(clock, warp);
     else if (all)
@@ -246,7 +246,7 @@ void clock_release(struct clock *clock, uint32_t warp, uint32_t lanes, uint32_t 
             vector[warp * 32 + lane] = epoch;
         first = false;
     }
-    advance(clock, warp);
+    clock_advance(clock, warp);
 }
 
 void clock_release_fenced(struct clock *clock, uint32_t warp, uint32_t lanes, uint32_t *vector)
@@ -277,7 +277,7 @@ void clock_fence(struct clock *clock, uint32_t warp, uint32_t lanes)
     for (unsigned lane = 0; lane < 32; lane++)
         if (lanes >> lane & 1)
             clock->warps[warp]->fenced[lane] = epoch_of(clock->warps[warp]->mine);
-    advance(clock, warp);
+    clock_advance(clock, warp);
 }
 
 uint32_t clock_async_key(struct clock *clock, uint32_t *vector)
@@ -286,7 +286,7 @@ uint32_t clock_async_key(struct clock *clock, uint32_t *vector)
     /* Epochs are drawn by warps; one drawn here belongs to no warp and is newer than all. */
     uint32_t keep_mine = clock->warps[0]->mine, keep_many = clock->warps[0]->many;
     uint32_t before = clock->now;
-    advance(clock, 0);
+    clock_advance(clock, 0);
     if (clock->now > before) {
         clock->warps[0]->mine = keep_mine;
         clock->warps[0]->many = keep_many;

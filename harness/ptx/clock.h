@@ -122,6 +122,9 @@ void clock_release_fenced(struct clock *clock, uint32_t warp, uint32_t lanes, ui
 void clock_acquire(struct clock *clock, uint32_t warp, uint32_t lanes, uint32_t live,
                    const uint32_t *vector);
 
+/* Later accesses of the warp are newer than all so far. */
+void clock_advance(struct clock *clock, uint32_t warp);
+
 /* A fence: what these lanes did so far may be released by their next strong write. */
 void clock_fence(struct clock *clock, uint32_t warp, uint32_t lanes);
 

@@ -12,16 +12,18 @@
 #include "harness/ptx/counters.h"
 #include "harness/ptx/exec.h"
 #include "harness/ptx/shadow.h"
+#include "harness/ptx/timeline.h"
 #include "harness/ptx/vec.h"
 
-/* ---- state -------------------------------------------------------------------------------------
- */
+/* ---- state ---- */
 
 struct hazard_warp {
     struct clock_warp clock;
     uint32_t *write_key, *read_key; /* of the block's shadow */
     uint16_t *write_site, *read_site;
     bool precise;
+    uint32_t *seen; /* by op.site: number of the warp's shared access that ran it last */
+    uint32_t accesses, interval, own_interval; /* so far; first one since a barrier, a __syncwarp */
     uint8_t *local_set; /* local memory: 4 bits a word, 32 lanes in a row; NULL until used */
     uint32_t local_words;
 };
@@ -30,18 +32,28 @@ struct hazard_block {
     struct shadow shadow;
     struct clock clock;
     struct hazard_warp warps[32];
-    struct hazard_locks *locks; /* what strong writes released, by address */
-    uint32_t sources_in_flight; /* copies from global memory that have not landed */
+    uint32_t
+        proxy_own[1024]; /* per thread: epoch that its last fence.proxy.async closed, 0: none */
+    uint32_t proxy_all[1024];     /* the newest epoch of anyone at that moment */
+    struct locks *locks;          /* locks.h: what strong writes released, by address */
+    uint32_t sources_in_flight;   /* lanes of copies from global memory that have not landed */
+    uint8_t *raced;               /* by word: a race on it has been reported */
+    struct hazard_finding *unset; /* reads of what nobody had written, until the block ends */
+    uint32_t unset_count, unset_capacity, raced_words;
+    uint64_t source_items;      /* allocations they read, by index modulo 64 */
+    uint32_t sources_in_shared; /* bulk stores that have not read their source */
 };
 
 /* What all workers share; read-only while blocks run. */
 struct hazard_run {
     const struct op **sites; /* by op.site */
     uint32_t site_count;
+    uint32_t *next_twin;    /* by site: the next one that does the same at the same place; a ring */
     uint32_t *student_line; /* by line id: first id with the same place in the student's file */
     size_t line_count;
-    bool precise;
-    bool watches_global; /* some allocation has a shadow */
+    bool precise; /* partial barriers, mbarriers, fences: readers need lists, writers vectors */
+    bool watches_global;        /* some allocation has a shadow */
+    struct locks *global_locks; /* between blocks; only in precise runs, which have one worker */
 };
 
 /* Why, where one kind has several reasons: picks the sentence. */
@@ -92,6 +104,12 @@ struct hazard_worker {
     uint32_t count;
     bool cut;
     uint32_t last; /* index of the finding counted last */
+    struct timeline timeline;
+    uint8_t *bulk_sites;      /* per site: it is a bulk copy */
+    struct async_warp *async; /* one per warp */
+    struct sync_block *sync;
+    uint16_t *global_known; /* global.h: per block of the grid, what this one has learnt of it */
+    uint16_t global_epoch, global_fenced;
 };
 
 /* Counts a finding in its group, and keeps it when it is the group's first. `finding` needs kind,
@@ -105,8 +123,30 @@ const struct op *hazard_site_op(const struct warp *w, uint32_t site);
 /* Volatile, relaxed and stronger accesses, and atomics, do not race with one another. */
 bool hazard_is_strong(const struct op *op);
 
-/* ---- shared memory -----------------------------------------------------------------------------
- */
+/* A strong read, write or both at an address (shared offset, or global address): acquires what was
+ * released there, and releases what this lane did before its last fence. */
+void hazard_strong(struct warp *w, const struct op *op, unsigned lane, uint64_t address, bool reads,
+                   bool writes);
+
+/* The innermost frame of a line that lies in the kernel's own file. */
+uint32_t hazard_student_frame(const struct ptx_module *module, uint32_t id);
+
+/* A read of shared memory that nobody has written yet. It is kept until the block ends: when a
+ * write turns up that nothing orders, the race says more. */
+void hazard_add_unset(struct warp *w, const struct hazard_finding *finding);
+
+/* Starts an interval: what this warp did so far is behind a barrier. */
+static inline void hazard_new_interval(struct hazard_warp *h)
+{
+    h->interval = h->own_interval = h->accesses + 1;
+}
+
+static inline void hazard_note(struct hazard_warp *h, const struct op *op)
+{
+    h->seen[op->site] = ++h->accesses;
+}
+
+/* ---- shared memory ---- */
 
 #define V32_ALL ((uint32_t)((1ull << V32_LANES) - 1))
 
@@ -124,7 +164,12 @@ static inline void hazard_shared_read_row(struct warp *w, const struct op *op, u
         counters_shared_row(w, op, bytes);
     if (!w->checks)
         return;
-    const struct hazard_warp *h = w->hazard;
+    struct hazard_warp *h = w->hazard;
+    hazard_note(h, op);
+    if (h->precise && op->sem != SEM_WEAK) {
+        shadow_read_row_slow(w, op, first, bytes);
+        return;
+    }
     const uint32_t word = first / 4, shift = bytes == 4 ? 0 : bytes == 8 ? 1 : 2;
     const int vectors = (int)(bytes / 4) * V32_COUNT;
     const uint32_t *wk = h->write_key + word;
@@ -169,7 +214,12 @@ static inline void hazard_shared_write_row(struct warp *w, const struct op *op, 
         counters_shared_row(w, op, bytes);
     if (!w->checks)
         return;
-    const struct hazard_warp *h = w->hazard;
+    struct hazard_warp *h = w->hazard;
+    hazard_note(h, op);
+    if (h->precise && (op->sem != SEM_WEAK || w->block->hazard->sources_in_shared)) {
+        shadow_write_row_slow(w, op, first, bytes);
+        return;
+    }
     const uint32_t word = first / 4, shift = bytes == 4 ? 0 : bytes == 8 ? 1 : 2;
     const int vectors = (int)(bytes / 4) * V32_COUNT;
     uint32_t *wk = h->write_key + word;
@@ -209,8 +259,10 @@ static inline void hazard_shared_read_same(struct warp *w, const struct op *op, 
         counters_shared_same(w, op, mask, bytes);
     if (!w->checks)
         return;
-    const struct hazard_warp *h = w->hazard;
-    if (bytes < 4 || !(mask & (mask - 1)) || (h->precise && mask != FULL_MASK)) {
+    struct hazard_warp *h = w->hazard;
+    hazard_note(h, op);
+    if (bytes < 4 || !(mask & (mask - 1)) ||
+        (h->precise && (mask != FULL_MASK || op->sem != SEM_WEAK))) {
         shadow_read_same_slow(w, op, mask, addr, bytes);
         return;
     }
@@ -235,8 +287,10 @@ static inline void hazard_shared_read(struct warp *w, const struct op *op, uint3
 {
     if (w->counting)
         counters_shared(w, op, mask, addr, bytes);
-    if (w->checks)
-        shadow_read_lanes(w, op, mask, addr, bytes);
+    if (!w->checks)
+        return;
+    hazard_note(w->hazard, op);
+    shadow_read_lanes(w, op, mask, addr, bytes);
 }
 
 static inline void hazard_shared_write(struct warp *w, const struct op *op, uint32_t mask,
@@ -244,8 +298,10 @@ static inline void hazard_shared_write(struct warp *w, const struct op *op, uint
 {
     if (w->counting)
         counters_shared(w, op, mask, addr, bytes);
-    if (w->checks)
-        shadow_write_lanes(w, op, mask, addr, bytes);
+    if (!w->checks)
+        return;
+    hazard_note(w->hazard, op);
+    shadow_write_lanes(w, op, mask, addr, bytes);
 }
 
 static inline void hazard_shared_atomic(struct warp *w, const struct op *op, uint32_t mask,
@@ -253,12 +309,13 @@ static inline void hazard_shared_atomic(struct warp *w, const struct op *op, uin
 {
     if (w->counting)
         counters_shared(w, op, mask, addr, bytes);
-    if (w->checks)
-        shadow_atomic_lanes(w, op, mask, addr, bytes);
+    if (!w->checks)
+        return;
+    hazard_note(w->hazard, op);
+    shadow_atomic_lanes(w, op, mask, addr, bytes);
 }
 
-/* ---- global memory (global.c) ------------------------------------------------------------------
- */
+/* ---- global memory (global.c) ---- */
 
 void hazard_global_read_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
                              uint32_t bytes);
@@ -277,7 +334,7 @@ static inline void hazard_global_read_row(struct warp *w, const struct op *op, u
     if (w->counting)
         counters_global_row(w, op, offset, bytes);
     const struct memory_map *map = &w->worker->run->map;
-    if (w->checks && map->hazard[item])
+    if (w->checks && (map->hazard[item] || map->items[item].written))
         hazard_global_read_item(w, op, item, offset, bytes);
 }
 
@@ -287,7 +344,8 @@ static inline void hazard_global_write_row(struct warp *w, const struct op *op, 
     if (w->counting)
         counters_global_row(w, op, offset, bytes);
     const struct memory_map *map = &w->worker->run->map;
-    if (w->checks && (map->hazard[item] || w->block->hazard->sources_in_flight))
+    if (w->checks && (map->hazard[item] || map->items[item].written ||
+                      w->block->hazard->source_items >> (item & 63) & 1))
         hazard_global_write_item(w, op, item, offset, bytes);
 }
 
@@ -318,8 +376,7 @@ static inline void hazard_global_atomic(struct warp *w, const struct op *op, uin
         hazard_global_atomic_lanes(w, op, mask, addr, bytes);
 }
 
-/* ---- local memory ------------------------------------------------------------------------------
- */
+/* ---- local memory ---- */
 
 void hazard_local_read_lanes(struct warp *w, const struct op *op, uint32_t mask,
                              const uint32_t addr[32], uint32_t bytes);
@@ -347,8 +404,7 @@ static inline void hazard_local_write(struct warp *w, const struct op *op, uint3
 /* A new activation's depot: [base, base + bytes) of w->local counts as never written again. */
 void hazard_local_fresh(struct warp *w, uint32_t mask, uint32_t base, uint32_t bytes);
 
-/* ---- order inside a warp, and findings of the handlers -----------------------------------------
- */
+/* ---- order inside a warp, and findings of the handlers ---- */
 
 void hazard_warp_sync(struct warp *w, const struct op *op, uint32_t members);
 void hazard_warp_collective(struct warp *w, const struct op *op, uint32_t members);
@@ -359,8 +415,7 @@ void hazard_fence(struct warp *w, const struct op *op, uint32_t mask);
 void hazard_absent_lane(struct warp *w, const struct op *op, uint32_t members, uint32_t absent,
                         uint32_t outside);
 
-/* ---- life cycle --------------------------------------------------------------------------------
- */
+/* ---- life cycle ---- */
 
 bool hazard_run_open(struct run *run, struct err *err);
 void hazard_run_close(struct run *run);

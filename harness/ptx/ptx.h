@@ -238,6 +238,8 @@ struct ptx_line_counters {
     uint64_t shared_requests, shared_wavefronts; /* conflicts = wavefronts - ideal */
     uint64_t shared_ideal_wavefronts;
     uint64_t branches, divergent_branches;
+    uint64_t waits;                    /* wait_group executed per warp, with at ... */
+    uint32_t groups_most, groups_least; /* ... most and at least so many groups still in flight */
 };
 
 struct ptx_counters {

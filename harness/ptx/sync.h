@@ -66,10 +66,12 @@ uint32_t sync_mbarrier_test_parity(struct warp *w, const struct op *op, uint32_t
 void sync_mbarrier_pending_count(struct warp *w, const struct op *op, uint32_t mask,
                                  const uint64_t state[32], uint32_t count[32]);
 
-/* For async.c: copies of one thread that an arrival waits for, and bytes of a bulk copy. */
+/* For async.c: an arrival more to wait for; where a landing is published (NULL without checks or
+ * object); and a landing: arrivals and bytes. */
 void sync_mbarrier_add_pending(struct warp *w, uint32_t addr, uint32_t count);
-void sync_mbarrier_land(struct warp *w, uint32_t addr, uint32_t arrivals, uint32_t bytes,
-                        uint32_t *vector);
+uint32_t *sync_mbarrier_vector(struct warp *w, uint32_t addr);
+void sync_mbarrier_land(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
+                        uint32_t arrivals, uint32_t bytes);
 
 /* For the rest of harness/ptx. */
 struct sync_block *sync_open(void);

@@ -1,0 +1,649 @@
+#include "harness/ptx/async.h"
+
+#include "harness/base/buf.h"
+#include "harness/base/msg.h"
+#include "harness/ptx/global.h"
+#include "harness/ptx/hazard.h"
+#include "harness/ptx/mem.h"
+#include "harness/ptx/sync.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies wait in the order of issue. A warp's lanes nearly always commit together; only then is one
+ * group number enough for all (async_warp.mixed says when it is not). */
+
+struct copy {
+    const struct op *op;
+    uint32_t mask; /* lanes that have not landed */
+    uint32_t size;
+    uint32_t group;  /* of all lanes, unless mixed */
+    bool mixed, row; /* row: all 32 destinations one behind the other */
+    bool partial;    /* some lanes bring fewer bytes than size: bytes[] counts */
+    uint64_t serial, step;
+    uint32_t epoch; /* of the warp, at issue */
+    uint32_t dst[32];
+    const uint8_t *src[32];
+    uint32_t bytes[32], groups[32];
+};
+
+struct bulk {
+    const struct op *op;
+    unsigned lane;
+    bool is_store, has_read;
+    uint32_t shared, bytes, mbarrier, group;
+    uint8_t *host;
+    uint64_t step;
+    uint32_t epoch;
+};
+
+struct arrival { /* cp.async.mbarrier.arrive */
+    const struct op *op;
+    unsigned lane;
+    uint32_t mbarrier;
+    uint64_t serial; /* copies up to this one */
+};
+
+struct async_warp {
+    struct copy *copies;
+    uint32_t count, capacity;
+    struct bulk *bulks;
+    uint32_t bulk_count, bulk_capacity;
+    struct arrival *arrivals;
+    uint32_t arrival_count, arrival_capacity;
+    uint32_t committed[32], bulk_committed[32];
+    uint32_t finished; /* groups below have landed */
+    bool mixed;
+    uint64_t serial;
+};
+
+struct async_warp *async_open(uint32_t warps)
+{
+    return mem_zero(warps, sizeof(struct async_warp));
+}
+
+void async_close(struct async_warp *warps, uint32_t count)
+{
+    for (uint32_t i = 0; warps && i < count; i++) {
+        free(warps[i].copies);
+        free(warps[i].bulks);
+        free(warps[i].arrivals);
+    }
+    free(warps);
+}
+
+struct async_warp *async_of(struct async_warp *warps, uint32_t index)
+{
+    return warps + index;
+}
+
+void async_begin(struct async_warp *a)
+{
+    a->count = a->bulk_count = a->arrival_count = a->finished = 0;
+    a->mixed = false;
+    a->serial = 0;
+    memset(a->committed, 0, sizeof a->committed);
+    memset(a->bulk_committed, 0, sizeof a->bulk_committed);
+}
+
+/* ---- issue ---- */
+
+static bool check_shared(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
+                         uint32_t bytes, uint32_t align)
+{
+    if (addr & (align - 1))
+        return fault_alignment(w, op, PTX_SPACE_SHARED, lane, addr, align) != NULL;
+    if ((uint64_t)addr + bytes > w->block->shared_bytes)
+        return fault_bounds(w, op, PTX_SPACE_SHARED, lane, addr, bytes) != NULL;
+    return true;
+}
+
+static uint8_t *check_global(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
+                             uint32_t bytes, uint32_t align)
+{
+    if (va & (align - 1)) {
+        fault_alignment(w, op, PTX_SPACE_GLOBAL, lane, va, align);
+        return NULL;
+    }
+    uint32_t *hint = &w->worker->site_memory[op->site];
+    uint8_t *host = memory_find(&w->worker->run->map, va, bytes, hint);
+    if (!host)
+        fault_bounds(w, op, PTX_SPACE_GLOBAL, lane, va, bytes);
+    return host;
+}
+
+static struct copy *new_copy(struct async_warp *a)
+{
+    if (a->count == a->capacity) {
+        a->capacity = a->capacity ? 2 * a->capacity : 8;
+        a->copies = mem_grow(a->copies, a->capacity, sizeof *a->copies);
+    }
+    return &a->copies[a->count];
+}
+
+static void watch_source(struct warp *w, const struct op *op, uint32_t lanes)
+{
+    struct hazard_block *h = w->block->hazard;
+    h->sources_in_flight += lanes;
+    h->source_items |= 1ull << (w->worker->site_memory[op->site] & 63);
+}
+
+static void unwatch_source(struct warp *w, uint32_t lanes)
+{
+    struct hazard_block *h = w->block->hazard;
+    h->sources_in_flight -= lanes < h->sources_in_flight ? lanes : h->sources_in_flight;
+    if (!h->sources_in_flight)
+        h->source_items = 0;
+}
+
+static void mark_issued(struct warp *w, const struct op *op, const struct copy *copy,
+                        const uint64_t src[32])
+{
+    hazard_note(w->hazard, op);
+    if (copy->row && shadow_issue_row(w, op, copy->dst[0], copy->size))
+        ;
+    else
+        for (uint32_t left = copy->mask; left; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(left);
+            shadow_issue(w, op, lane, copy->dst[lane], copy->size);
+        }
+    watch_source(w, op, (uint32_t)__builtin_popcount(copy->mask));
+    const struct run *run = w->worker->run;
+    uint32_t item = w->worker->site_memory[op->site];
+    if (item < run->map.count && !run->map.hazard[item] && !run->map.items[item].written)
+        return;
+    for (uint32_t left = copy->mask; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        uint32_t bytes = copy->partial ? copy->bytes[lane] : copy->size;
+        if (bytes)
+            global_read_bytes(w, op, lane, src[lane], bytes);
+    }
+}
+
+static uint32_t epoch_now(const struct warp *w)
+{
+    return w->checks ? w->hazard->clock.mine >> KEY_WHO_BITS : 0;
+}
+
+uint32_t async_issue_epoch(const struct block *block, uint32_t thread, uint32_t addr)
+{
+    const struct async_warp *a = block->warps[thread / 32].async;
+    unsigned lane = thread & 31;
+    for (uint32_t i = a->count; i-- > 0;)
+        if (a->copies[i].mask >> lane & 1 && addr - a->copies[i].dst[lane] < a->copies[i].size)
+            return a->copies[i].epoch;
+    for (uint32_t i = a->bulk_count; i-- > 0;)
+        if (!a->bulks[i].is_store && a->bulks[i].lane == lane &&
+            addr - a->bulks[i].shared < a->bulks[i].bytes)
+            return a->bulks[i].epoch;
+    return 0;
+}
+
+bool async_copy(struct warp *w, const struct op *op, uint32_t mask, const uint32_t dst[32],
+                const uint64_t src[32], uint32_t size, const uint32_t src_bytes[32])
+{
+    struct async_warp *a = w->async;
+    struct copy *copy = new_copy(a);
+    *copy = (struct copy){.op = op,
+                          .mask = mask,
+                          .size = size,
+                          .mixed = a->mixed,
+                          .group = a->committed[__builtin_ctz(mask)],
+                          .serial = ++a->serial,
+                          .step = w->block->steps,
+                          .epoch = epoch_now(w)};
+    memcpy(copy->dst, dst, sizeof copy->dst);
+    memcpy(copy->groups, a->committed, sizeof copy->groups);
+    bool row = mask == UINT32_MAX;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        uint32_t bytes = src_bytes && src_bytes[lane] < size ? src_bytes[lane] : size;
+        copy->bytes[lane] = bytes;
+        copy->partial |= bytes != size;
+        row = row && dst[lane] == dst[0] + lane * size;
+        if (!check_shared(w, op, lane, dst[lane], size, size))
+            return false;
+        copy->src[lane] = NULL;
+        if (bytes && !(copy->src[lane] = check_global(w, op, lane, src[lane], bytes, size)))
+            return false;
+    }
+    copy->row = row;
+    if (w->counting)
+        counters_async(w, op, mask, dst, src, size);
+    if (w->checks)
+        mark_issued(w, op, copy, src);
+    a->count++;
+    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
+                                       .line = op->line,
+                                       .group = copy->group,
+                                       .address = dst[__builtin_ctz(mask)],
+                                       .bytes = size * (uint32_t)__builtin_popcount(mask)});
+    return true;
+}
+
+void async_commit(struct warp *w, const struct op *op, uint32_t mask)
+{
+    struct async_warp *a = w->async;
+    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_COMMIT,
+                                       .line = op->line,
+                                       .group = a->committed[__builtin_ctz(mask)]});
+    if ((mask & w->live) != w->live)
+        a->mixed = true;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        a->committed[lane] += mask >> lane & 1;
+}
+
+/* ---- landing ---- */
+
+/* key: of the copy engine, or 0: the lane itself has waited. */
+static void land(struct warp *w, struct copy *copy, uint32_t lanes, uint32_t key)
+{
+    uint8_t *shared = w->block->shared;
+    if (copy->row && lanes == UINT32_MAX && !copy->partial && copy->size == 16) {
+        for (unsigned lane = 0; lane < 32; lane++)
+            memcpy(shared + copy->dst[0] + 16 * lane, copy->src[lane], 16);
+    } else {
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(left);
+            uint32_t bytes = copy->bytes[lane];
+            if (bytes)
+                memcpy(shared + copy->dst[lane], copy->src[lane], bytes);
+            memset(shared + copy->dst[lane] + bytes, 0, copy->size - bytes);
+        }
+    }
+    copy->mask &= ~lanes;
+    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_LAND,
+                                       .line = copy->op->line,
+                                       .group = copy->group,
+                                       .address = copy->dst[__builtin_ctz(lanes)],
+                                       .bytes = copy->size * (uint32_t)__builtin_popcount(lanes),
+                                       .other_step = copy->step});
+    if (!w->checks)
+        return;
+    unwatch_source(w, (uint32_t)__builtin_popcount(lanes));
+    if (copy->row && lanes == UINT32_MAX && !key) {
+        shadow_land_row(w, copy->dst[0], copy->size);
+        return;
+    }
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        shadow_land(&w->block->hazard->shadow, w->id * 32 + lane,
+                    key ? key : w->hazard->clock.mine + lane, shadow_site(copy->op),
+                    copy->dst[lane], copy->size);
+    }
+}
+
+static void drop_landed(struct async_warp *a)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->copies[i].mask) {
+            if (kept != i)
+                a->copies[kept] = a->copies[i];
+            kept++;
+        }
+    a->count = kept;
+}
+
+/* Lanes of mask whose group is among those to wait for. */
+static uint32_t due(const struct async_warp *a, const struct copy *copy, uint32_t mask,
+                    uint32_t keep)
+{
+    uint32_t lanes = copy->mask & mask;
+    if (keep == UINT32_MAX || !lanes)
+        return lanes;
+    if (!a->mixed && !copy->mixed) {
+        uint32_t committed = a->committed[__builtin_ctz(lanes)];
+        return committed >= keep && copy->group < committed - keep ? lanes : 0;
+    }
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        uint32_t committed = a->committed[lane];
+        if (committed < keep || copy->groups[lane] >= committed - keep)
+            lanes &= ~(1u << lane);
+    }
+    return lanes;
+}
+
+void async_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t keep)
+{
+    struct async_warp *a = w->async;
+    uint32_t committed = a->committed[__builtin_ctz(mask)];
+    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_WAIT,
+                                       .line = op->line,
+                                       .group = committed,
+                                       .value = keep == UINT32_MAX ? 0 : keep});
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint32_t lanes = due(a, &a->copies[i], mask, keep);
+        if (lanes)
+            land(w, &a->copies[i], lanes, 0);
+    }
+    drop_landed(a);
+    uint32_t limit = keep == UINT32_MAX ? committed : committed >= keep ? committed - keep : 0;
+    a->finished = a->finished > limit ? a->finished : limit;
+    if (w->counting)
+        counters_wait(w, op, committed - a->finished);
+}
+
+/* ---- copies that an mbarrier reports ---- */
+
+bool async_mbarrier_arrive(struct warp *w, const struct op *op, uint32_t mask,
+                           const uint32_t addr[32], bool noinc)
+{
+    struct async_warp *a = w->async;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        if (!check_shared(w, op, lane, addr[lane], 8, 8))
+            return false;
+        if (!noinc)
+            sync_mbarrier_add_pending(w, addr[lane], 1);
+        if (a->arrival_count == a->arrival_capacity) {
+            a->arrival_capacity = a->arrival_capacity ? 2 * a->arrival_capacity : 32;
+            a->arrivals = mem_grow(a->arrivals, a->arrival_capacity, sizeof *a->arrivals);
+        }
+        a->arrivals[a->arrival_count++] = (struct arrival){op, lane, addr[lane], a->serial};
+    }
+    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_COMMIT,
+                                       .line = op->line,
+                                       .address = addr[__builtin_ctz(mask)],
+                                       .bytes = 8});
+    return true;
+}
+
+static uint32_t engine_key(struct warp *w, uint32_t mbarrier)
+{
+    uint32_t *vector = w->checks ? sync_mbarrier_vector(w, mbarrier) : NULL;
+    return vector ? clock_async_key(&w->block->hazard->clock, vector) : 0;
+}
+
+static bool land_arrivals(struct warp *w, uint32_t mbarrier, uint32_t *key)
+{
+    struct async_warp *a = w->async;
+    uint32_t kept = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < a->arrival_count; i++) {
+        struct arrival arrival = a->arrivals[i];
+        if (arrival.mbarrier != mbarrier) {
+            a->arrivals[kept++] = arrival;
+            continue;
+        }
+        any = true;
+        if (!*key)
+            *key = engine_key(w, mbarrier);
+        for (uint32_t k = 0; k < a->count; k++)
+            if (a->copies[k].serial <= arrival.serial && a->copies[k].mask >> arrival.lane & 1)
+                land(w, &a->copies[k], 1u << arrival.lane, *key);
+        sync_mbarrier_land(w, arrival.op, arrival.lane, mbarrier, 1, 0);
+    }
+    a->arrival_count = kept;
+    drop_landed(a);
+    return any;
+}
+
+static void land_bulk_load(struct warp *w, const struct bulk *bulk, uint32_t key)
+{
+    memcpy(w->block->shared + bulk->shared, bulk->host, bulk->bytes);
+    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_LAND,
+                                       .line = bulk->op->line,
+                                       .address = bulk->shared,
+                                       .bytes = bulk->bytes,
+                                       .other_step = bulk->step});
+    if (w->checks) {
+        unwatch_source(w, 1);
+        shadow_land(&w->block->hazard->shadow, w->id * 32 + bulk->lane,
+                    key ? key : w->hazard->clock.mine + bulk->lane, shadow_site(bulk->op),
+                    bulk->shared, bulk->bytes);
+    }
+}
+
+static bool land_bulks(struct warp *w, uint32_t mbarrier, uint32_t *key)
+{
+    struct async_warp *a = w->async;
+    uint32_t kept = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < a->bulk_count; i++) {
+        struct bulk bulk = a->bulks[i];
+        if (bulk.is_store || bulk.mbarrier != mbarrier) {
+            a->bulks[kept++] = bulk;
+            continue;
+        }
+        any = true;
+        if (!*key)
+            *key = engine_key(w, mbarrier);
+        land_bulk_load(w, &bulk, *key);
+        sync_mbarrier_land(w, bulk.op, bulk.lane, mbarrier, 0, bulk.bytes);
+    }
+    a->bulk_count = kept;
+    return any;
+}
+
+bool async_land_for(struct warp *w, uint32_t mbarrier)
+{
+    struct block *block = w->block;
+    uint32_t key = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        any |= land_arrivals(&block->warps[i], mbarrier, &key);
+        any |= land_bulks(&block->warps[i], mbarrier, &key);
+    }
+    return any;
+}
+
+/* ---- bulk copies ---- */
+
+static bool bulk_size(struct warp *w, const struct op *op, unsigned lane, uint32_t bytes)
+{
+    if (bytes && !(bytes & 15))
+        return true;
+    stop_block(w, op, PTX_FAULT, lane,
+               _("cp.async.bulk copies whole 16-byte pieces; %u bytes are not a multiple of 16"),
+               bytes);
+    return false;
+}
+
+static struct bulk *new_bulk(struct async_warp *a)
+{
+    if (a->bulk_count == a->bulk_capacity) {
+        a->bulk_capacity = a->bulk_capacity ? 2 * a->bulk_capacity : 8;
+        a->bulks = mem_grow(a->bulks, a->bulk_capacity, sizeof *a->bulks);
+    }
+    return &a->bulks[a->bulk_count++];
+}
+
+bool async_bulk_load(struct warp *w, const struct op *op, uint32_t mask, const uint32_t dst[32],
+                     const uint64_t src[32], const uint32_t bytes[32], const uint32_t mbarrier[32])
+{
+    w->worker->hazard->bulk_sites[op->site] = 1;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        if (!bulk_size(w, op, lane, bytes[lane]) ||
+            !check_shared(w, op, lane, dst[lane], bytes[lane], 16) ||
+            !check_shared(w, op, lane, mbarrier[lane], 8, 8))
+            return false;
+        uint8_t *host = check_global(w, op, lane, src[lane], bytes[lane], 16);
+        if (!host)
+            return false;
+        *new_bulk(w->async) = (struct bulk){.op = op,
+                                            .lane = lane,
+                                            .shared = dst[lane],
+                                            .bytes = bytes[lane],
+                                            .mbarrier = mbarrier[lane],
+                                            .host = host,
+                                            .epoch = epoch_now(w),
+                                            .step = w->block->steps};
+        w->worker->counters.async_bytes += bytes[lane];
+        timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
+                                           .line = op->line,
+                                           .address = dst[lane],
+                                           .bytes = bytes[lane]});
+        if (!w->checks)
+            continue;
+        hazard_note(w->hazard, op);
+        shadow_issue(w, op, lane, dst[lane], bytes[lane]);
+        watch_source(w, op, 1);
+        global_read_bytes(w, op, lane, src[lane], bytes[lane]);
+    }
+    return true;
+}
+
+bool async_bulk_store(struct warp *w, const struct op *op, uint32_t mask, const uint64_t dst[32],
+                      const uint32_t src[32], const uint32_t bytes[32])
+{
+    w->worker->hazard->bulk_sites[op->site] = 1;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        if (!bulk_size(w, op, lane, bytes[lane]) ||
+            !check_shared(w, op, lane, src[lane], bytes[lane], 16))
+            return false;
+        uint8_t *host = check_global(w, op, lane, dst[lane], bytes[lane], 16);
+        if (!host)
+            return false;
+        const struct run *run = w->worker->run;
+        if (run->map.items[w->worker->site_memory[op->site]].read_only) {
+            fault_read_only(w, op, lane, dst[lane]);
+            return false;
+        }
+        *new_bulk(w->async) = (struct bulk){.op = op,
+                                            .lane = lane,
+                                            .is_store = true,
+                                            .shared = src[lane],
+                                            .bytes = bytes[lane],
+                                            .host = host,
+                                            .group = w->async->bulk_committed[lane],
+                                            .step = w->block->steps};
+        w->worker->counters.async_bytes += bytes[lane];
+        timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
+                                           .line = op->line,
+                                           .address = src[lane],
+                                           .bytes = bytes[lane]});
+        if (!w->checks)
+            continue;
+        hazard_note(w->hazard, op);
+        shadow_engine_read(w, op, lane, src[lane], bytes[lane]);
+        w->block->hazard->sources_in_shared++;
+        global_write_bytes(w, op, lane, dst[lane], bytes[lane]);
+    }
+    return true;
+}
+
+void async_bulk_commit(struct warp *w, const struct op *op, uint32_t mask)
+{
+    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_COMMIT, .line = op->line});
+    for (uint32_t lane = 0; lane < 32; lane++)
+        w->async->bulk_committed[lane] += mask >> lane & 1;
+}
+
+static void finish_store(struct warp *w, struct bulk *bulk)
+{
+    if (!bulk->has_read) {
+        memcpy(bulk->host, w->block->shared + bulk->shared, bulk->bytes);
+        if (w->checks && w->block->hazard->sources_in_shared)
+            w->block->hazard->sources_in_shared--;
+    }
+    bulk->has_read = true;
+}
+
+void async_bulk_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t keep, bool read)
+{
+    struct async_warp *a = w->async;
+    uint32_t kept = 0;
+    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_WAIT, .line = op->line, .value = keep});
+    for (uint32_t i = 0; i < a->bulk_count; i++) {
+        struct bulk bulk = a->bulks[i];
+        uint32_t committed = a->bulk_committed[bulk.lane];
+        bool is_due = bulk.is_store && mask >> bulk.lane & 1 && committed >= keep &&
+                      bulk.group < committed - keep;
+        if (is_due)
+            finish_store(w, &bulk);
+        if (!is_due || read)
+            a->bulks[kept++] = bulk;
+    }
+    a->bulk_count = kept;
+}
+
+/* ---- what goes wrong while copies fly ---- */
+
+static void report(struct warp *w, const struct op *op, unsigned lane, struct warp *owner,
+                   unsigned owner_lane, const struct op *copy, enum ptx_hazard_kind kind,
+                   enum hazard_reason reason, enum ptx_space space, uint64_t address,
+                   uint64_t bytes)
+{
+    struct hazard_finding finding = {
+        .kind = kind,
+        .reason = reason,
+        .line = op ? op->line : copy->line,
+        .other_line = op ? copy->line : 0,
+        .thread = w->id * 32 + lane,
+        .other = op ? owner->id * 32 + owner_lane : NOBODY,
+        .other_block = w->block->index,
+        .space = space,
+        .address = address,
+        .bytes = (uint32_t)bytes,
+        .element = 4,
+    };
+    hazard_add(w, &finding);
+}
+
+void async_source_written(struct warp *w, const struct op *op, unsigned lane, const uint8_t *host,
+                          uint64_t va, uint64_t bytes)
+{
+    struct block *block = w->block;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct warp *owner = &block->warps[i];
+        struct async_warp *a = owner->async;
+        for (uint32_t k = 0; k < a->count; k++)
+            for (uint32_t left = a->copies[k].mask; left; left &= left - 1) {
+                unsigned other = (unsigned)__builtin_ctz(left);
+                const uint8_t *src = a->copies[k].src[other];
+                if (src && host < src + a->copies[k].bytes[other] && src < host + bytes)
+                    report(w, op, lane, owner, other, a->copies[k].op,
+                           PTX_HAZARD_SOURCE_OVERWRITTEN, REASON_PLAIN, PTX_SPACE_GLOBAL, va,
+                           bytes);
+            }
+        for (uint32_t k = 0; k < a->bulk_count; k++) {
+            const struct bulk *bulk = &a->bulks[k];
+            if (!bulk->is_store && host < bulk->host + bulk->bytes && bulk->host < host + bytes)
+                report(w, op, lane, owner, bulk->lane, bulk->op, PTX_HAZARD_SOURCE_OVERWRITTEN,
+                       REASON_BULK, PTX_SPACE_GLOBAL, va, bytes);
+        }
+    }
+}
+
+void async_shared_written(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
+                          uint32_t bytes)
+{
+    struct block *block = w->block;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct warp *owner = &block->warps[i];
+        for (uint32_t k = 0; k < owner->async->bulk_count; k++) {
+            const struct bulk *bulk = &owner->async->bulks[k];
+            if (bulk->is_store && !bulk->has_read && addr < bulk->shared + bulk->bytes &&
+                bulk->shared < addr + bytes)
+                report(w, op, lane, owner, bulk->lane, bulk->op, PTX_HAZARD_SOURCE_OVERWRITTEN,
+                       REASON_BULK, PTX_SPACE_SHARED, addr, bytes);
+        }
+    }
+}
+
+void async_end(struct warp *w)
+{
+    struct async_warp *a = w->async;
+    bool ended = w->checks && w->block->state != BLOCK_STOPPED;
+    for (uint32_t i = 0; ended && i < a->count; i++)
+        for (uint32_t left = a->copies[i].mask; left; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(left);
+            bool open = a->copies[i].groups[lane] == a->committed[lane];
+            report(w, NULL, lane, w, lane, a->copies[i].op, PTX_HAZARD_NEVER_WAITED,
+                   open ? REASON_UNCOMMITTED : REASON_PLAIN, PTX_SPACE_SHARED,
+                   a->copies[i].dst[lane], a->copies[i].size);
+        }
+    for (uint32_t i = 0; i < a->bulk_count; i++) {
+        struct bulk *bulk = &a->bulks[i];
+        if (ended && !bulk->has_read)
+            report(w, NULL, bulk->lane, w, bulk->lane, bulk->op, PTX_HAZARD_NEVER_WAITED,
+                   REASON_BULK, PTX_SPACE_SHARED, bulk->shared, bulk->bytes);
+        if (bulk->is_store)
+            finish_store(w, bulk);
+    }
+    async_begin(a);
+}

@@ -1,0 +1,29 @@
+/* The shadow of global memory: bytes never written, and blocks that touch the same word without
+ * anything to order them.
+ *
+ * Each writable allocation of a run has one, shared by all workers: per word the block that wrote
+ * and the block that read it last. What a block learnt of others through fences and flags is kept
+ * per worker, at the granularity of blocks.
+ *
+ * It does not look for races inside a block: __syncthreads orders those, and shadow.h covers them
+ * for shared memory. */
+#ifndef STRIDE_PTX_GLOBAL_H
+#define STRIDE_PTX_GLOBAL_H
+
+#include "harness/ptx/exec.h"
+
+void global_run_open(struct run *run);
+void global_run_close(struct run *run);
+void global_worker_open(struct worker *worker);
+void global_block_begin(struct block *block);
+
+/* A fence of gpu or system scope. */
+void global_fence(struct warp *w);
+
+/* A read or write by one lane on behalf of a copy. */
+void global_read_bytes(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
+                       uint64_t bytes);
+void global_write_bytes(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
+                        uint64_t bytes);
+
+#endif

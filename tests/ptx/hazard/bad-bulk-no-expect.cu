@@ -1,0 +1,50 @@
+// expect: mbarrier
+// launch: block=64
+// also: never-waited
+// arrive without expect_tx.
+// stops: deadlock
+__device__ __forceinline__ unsigned shared_address(const void *p);
+__device__ __forceinline__ void bulk_load(void *to, const void *from, int bytes, unsigned bar)
+{
+    unsigned s = shared_address(to);
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 ::"r"(s), "l"(from), "r"(bytes), "r"(bar) : "memory");
+}
+__device__ __forceinline__ void bulk_store(void *to, const void *from, int bytes)
+{
+    unsigned s = shared_address(from);
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 ::"l"(to), "r"(s), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ unsigned shared_address(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+__device__ __forceinline__ void wait_phase(unsigned bar, unsigned parity)
+{
+    unsigned done;
+    do {
+        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(bar), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+
+extern "C" __global__ void kernel(const float *in, float *out, int n)
+{
+    __shared__ __align__(128) float s[256];
+    __shared__ __align__(8) unsigned long long bar;
+    int t = threadIdx.x;
+    unsigned b = shared_address(&bar);
+    if (t == 0)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(b) : "memory");
+    __syncthreads();
+    if (t == 0) {
+        bulk_load(s, in, 1024, b);
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 512;" ::"r"(b) : "memory");
+    }
+    wait_phase(b, 0);
+    out[blockIdx.x * 64 + t] = s[255 - t];
+}

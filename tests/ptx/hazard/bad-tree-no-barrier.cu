@@ -1,0 +1,16 @@
+// expect: race-write-after-read line 12/12
+// launch: block=256
+// also: lockstep race-read-after-write
+extern "C" __global__ void kernel(const float *in, float *out, int n)
+{
+    __shared__ float sum[256];
+    int t = threadIdx.x;
+    sum[t] = in[blockIdx.x * blockDim.x + t];
+    __syncthreads();
+    for (int s = blockDim.x / 2; s > 0; s >>= 1) {
+        if (t < s)
+            sum[t] += sum[t + s];
+    }
+    if (t == 0)
+        out[blockIdx.x] = sum[0];
+}

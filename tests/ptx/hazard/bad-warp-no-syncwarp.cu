@@ -1,0 +1,9 @@
+// expect: lockstep line 8/7
+// launch: block=32
+extern "C" __global__ void kernel(const float *in, float *out, int n)
+{
+    __shared__ float s[32];
+    int t = threadIdx.x, i = blockIdx.x * 32 + t;
+    s[t] = in[i];
+    out[i] = s[31 - t];
+}

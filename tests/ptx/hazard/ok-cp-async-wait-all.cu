@@ -1,0 +1,20 @@
+// expect: clean
+// launch: block=128
+// No groups at all: wait_all waits for copies that nobody committed.
+__device__ __forceinline__ void copy16(void *to, const void *from)
+{
+    unsigned s = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(s), "l"(from) : "memory");
+}
+#define COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
+#define WAIT(n)  asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+
+extern "C" __global__ void kernel(const float *in, float *out, int n)
+{
+    __shared__ __align__(16) float s[512];
+    int t = threadIdx.x;
+    copy16(&s[4 * t], in + blockIdx.x * 512 + 4 * t);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    out[blockIdx.x * 128 + t] = s[511 - 4 * t];
+}

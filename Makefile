@@ -138,13 +138,17 @@ test:
 	+@$(MAKE) --no-print-directory SAN=1 BUILD=build-san CC=gcc replays
 	@BUILD=$(BUILD) SAN=$(SAN) CC=$(CC) tests/run $(TESTS) $(FUZZ:%=build-san/fuzz/replay_%) $(SUITES)
 
+need_gpu = [ -e /dev/nvidiactl ] || { echo "$@: this machine has no NVIDIA GPU"; exit 1; }
+
 check-gpu: test-programs
+	@$(need_gpu)
 	@BUILD=$(BUILD) tests/run --jobs 1 $(wildcard tests/gpu/check*)
 
 bench: all $(BENCHES)
 	@for b in $(BENCHES); do echo "== $${b##*/}"; $$b || exit; done
 
 bench-gpu: all
+	@$(need_gpu)
 	@for b in $(wildcard tests/gpu/bench*); do echo "== $${b##*/}"; BUILD=$(BUILD) $$b || exit; done
 
 # ---- quality

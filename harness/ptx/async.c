@@ -136,13 +136,11 @@ static void unwatch_source(struct warp *w, uint32_t lanes)
         h->source_items = 0;
 }
 
-static void mark_issued(struct warp *w, const struct op *op, const struct copy *copy,
-                        const uint64_t src[32])
+static void mark_issued(const struct async_rows *rows, struct warp *w, const struct op *op,
+                        const struct copy *copy, const uint64_t src[32])
 {
     hazard_note(w->hazard, op);
-    if (copy->row && shadow_issue_row(w, op, copy->dst[0], copy->size))
-        ;
-    else
+    if (!copy->row || !rows->issue(w, op, copy->dst[0], copy->size))
         for (uint32_t left = copy->mask; left; left &= left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(left);
             shadow_issue(w, op, lane, copy->dst[lane], copy->size);
@@ -179,39 +177,88 @@ uint32_t async_issue_epoch(const struct block *block, uint32_t thread, uint32_t 
     return 0;
 }
 
-bool async_copy(struct warp *w, const struct op *op, uint32_t mask, const uint32_t dst[32],
-                const uint64_t src[32], uint32_t size, const uint32_t src_bytes[32])
+/* Host addresses of the sources; one look-up is enough when they lie in one allocation. */
+static bool find_sources(struct warp *w, const struct op *op, struct copy *copy,
+                         const uint64_t src[32], uint32_t align)
+{
+    uint64_t low = UINT64_MAX, high = 0, crooked = 0;
+    for (unsigned lane = 0; lane < 32 && !copy->partial; lane++)
+        if (copy->mask >> lane & 1) {
+            low = src[lane] < low ? src[lane] : low;
+            high = src[lane] > high ? src[lane] : high;
+            crooked |= src[lane] & (align - 1);
+        }
+    uint32_t *hint = &w->worker->site_memory[op->site];
+    const uint8_t *base = copy->partial || crooked || high - low > UINT32_MAX
+                              ? NULL
+                              : memory_find(&w->worker->run->map, low, high - low + align, hint);
+    for (uint32_t left = copy->mask; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        uint32_t bytes = copy->partial ? copy->bytes[lane] : align;
+        if (base)
+            copy->src[lane] = base + (src[lane] - low);
+        else if (!bytes)
+            copy->src[lane] = NULL;
+        else if (!(copy->src[lane] = check_global(w, op, lane, src[lane], bytes, align)))
+            return false;
+    }
+    return true;
+}
+
+static bool check_destinations(struct warp *w, const struct op *op, const struct copy *copy)
+{
+    uint32_t highest = 0, crooked = 0;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (copy->mask >> lane & 1) {
+            highest = copy->dst[lane] > highest ? copy->dst[lane] : highest;
+            crooked |= copy->dst[lane] & (copy->size - 1);
+        }
+    if (!crooked && (uint64_t)highest + copy->size <= w->block->shared_bytes)
+        return true;
+    for (uint32_t left = copy->mask; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        if (!check_shared(w, op, lane, copy->dst[lane], copy->size, copy->size))
+            return false;
+    }
+    return true;
+}
+
+static bool is_row(const uint32_t dst[32], uint32_t size)
+{
+    uint32_t off = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        off |= dst[lane] - dst[0] - lane * size;
+    return !off;
+}
+
+bool async_copy_by(const struct async_rows *rows, struct warp *w, const struct op *op,
+                   uint32_t mask, const uint32_t dst[32], const uint64_t src[32], uint32_t size,
+                   const uint32_t src_bytes[32])
 {
     struct async_warp *a = w->async;
     struct copy *copy = new_copy(a);
-    *copy = (struct copy){.op = op,
-                          .mask = mask,
-                          .size = size,
-                          .mixed = a->mixed,
-                          .group = a->committed[__builtin_ctz(mask)],
-                          .serial = ++a->serial,
-                          .step = w->block->steps,
-                          .epoch = epoch_now(w)};
+    copy->op = op;
+    copy->mask = mask;
+    copy->size = size;
+    copy->group = a->committed[__builtin_ctz(mask)];
+    copy->mixed = a->mixed;
+    copy->serial = ++a->serial;
+    copy->step = block_clock(w);
+    copy->epoch = epoch_now(w);
+    copy->partial = false;
     memcpy(copy->dst, dst, sizeof copy->dst);
     memcpy(copy->groups, a->committed, sizeof copy->groups);
-    bool row = mask == UINT32_MAX;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(left);
-        uint32_t bytes = src_bytes && src_bytes[lane] < size ? src_bytes[lane] : size;
-        copy->bytes[lane] = bytes;
-        copy->partial |= bytes != size;
-        row = row && dst[lane] == dst[0] + lane * size;
-        if (!check_shared(w, op, lane, dst[lane], size, size))
-            return false;
-        copy->src[lane] = NULL;
-        if (bytes && !(copy->src[lane] = check_global(w, op, lane, src[lane], bytes, size)))
-            return false;
+    for (unsigned lane = 0; src_bytes && lane < 32; lane++) {
+        copy->bytes[lane] = src_bytes[lane] < size ? src_bytes[lane] : size;
+        copy->partial |= (mask >> lane & 1) && copy->bytes[lane] != size;
     }
-    copy->row = row;
+    copy->row = mask == UINT32_MAX && is_row(dst, size);
+    if (!check_destinations(w, op, copy) || !find_sources(w, op, copy, src, size))
+        return false;
     if (w->counting)
         counters_async(w, op, mask, dst, src, size);
     if (w->checks)
-        mark_issued(w, op, copy, src);
+        mark_issued(rows, w, op, copy, src);
     a->count++;
     timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
                                        .line = op->line,
@@ -236,7 +283,8 @@ void async_commit(struct warp *w, const struct op *op, uint32_t mask)
 /* ---- landing ---- */
 
 /* key: of the copy engine, or 0: the lane itself has waited. */
-static void land(struct warp *w, struct copy *copy, uint32_t lanes, uint32_t key)
+static void land(const struct async_rows *rows, struct warp *w, struct copy *copy, uint32_t lanes,
+                 uint32_t key)
 {
     uint8_t *shared = w->block->shared;
     if (copy->row && lanes == UINT32_MAX && !copy->partial && copy->size == 16) {
@@ -245,7 +293,7 @@ static void land(struct warp *w, struct copy *copy, uint32_t lanes, uint32_t key
     } else {
         for (uint32_t left = lanes; left; left &= left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(left);
-            uint32_t bytes = copy->bytes[lane];
+            uint32_t bytes = copy->partial ? copy->bytes[lane] : copy->size;
             if (bytes)
                 memcpy(shared + copy->dst[lane], copy->src[lane], bytes);
             memset(shared + copy->dst[lane] + bytes, 0, copy->size - bytes);
@@ -261,8 +309,8 @@ static void land(struct warp *w, struct copy *copy, uint32_t lanes, uint32_t key
     if (!w->checks)
         return;
     unwatch_source(w, (uint32_t)__builtin_popcount(lanes));
-    if (copy->row && lanes == UINT32_MAX && !key) {
-        shadow_land_row(w, copy->dst[0], copy->size);
+    if (rows && copy->row && lanes == UINT32_MAX && !key) {
+        rows->land(w, copy->dst[0], copy->size);
         return;
     }
     for (uint32_t left = lanes; left; left &= left - 1) {
@@ -305,7 +353,8 @@ static uint32_t due(const struct async_warp *a, const struct copy *copy, uint32_
     return lanes;
 }
 
-void async_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t keep)
+void async_wait_by(const struct async_rows *rows, struct warp *w, const struct op *op,
+                   uint32_t mask, uint32_t keep)
 {
     struct async_warp *a = w->async;
     uint32_t committed = a->committed[__builtin_ctz(mask)];
@@ -316,7 +365,7 @@ void async_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t kee
     for (uint32_t i = 0; i < a->count; i++) {
         uint32_t lanes = due(a, &a->copies[i], mask, keep);
         if (lanes)
-            land(w, &a->copies[i], lanes, 0);
+            land(rows, w, &a->copies[i], lanes, 0);
     }
     drop_landed(a);
     uint32_t limit = keep == UINT32_MAX ? committed : committed >= keep ? committed - keep : 0;
@@ -372,7 +421,7 @@ static bool land_arrivals(struct warp *w, uint32_t mbarrier, uint32_t *key)
             *key = engine_key(w, mbarrier);
         for (uint32_t k = 0; k < a->count; k++)
             if (a->copies[k].serial <= arrival.serial && a->copies[k].mask >> arrival.lane & 1)
-                land(w, &a->copies[k], 1u << arrival.lane, *key);
+                land(NULL, w, &a->copies[k], 1u << arrival.lane, *key);
         sync_mbarrier_land(w, arrival.op, arrival.lane, mbarrier, 1, 0);
     }
     a->arrival_count = kept;
@@ -470,7 +519,7 @@ bool async_bulk_load(struct warp *w, const struct op *op, uint32_t mask, const u
                                             .mbarrier = mbarrier[lane],
                                             .host = host,
                                             .epoch = epoch_now(w),
-                                            .step = w->block->steps};
+                                            .step = block_clock(w)};
         w->worker->counters.async_bytes += bytes[lane];
         timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
                                            .line = op->line,
@@ -510,7 +559,7 @@ bool async_bulk_store(struct warp *w, const struct op *op, uint32_t mask, const 
                                             .bytes = bytes[lane],
                                             .host = host,
                                             .group = w->async->bulk_committed[lane],
-                                            .step = w->block->steps};
+                                            .step = block_clock(w)};
         w->worker->counters.async_bytes += bytes[lane];
         timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
                                            .line = op->line,
@@ -595,7 +644,9 @@ void async_source_written(struct warp *w, const struct op *op, unsigned lane, co
             for (uint32_t left = a->copies[k].mask; left; left &= left - 1) {
                 unsigned other = (unsigned)__builtin_ctz(left);
                 const uint8_t *src = a->copies[k].src[other];
-                if (src && host < src + a->copies[k].bytes[other] && src < host + bytes)
+                uint32_t size =
+                    a->copies[k].partial ? a->copies[k].bytes[other] : a->copies[k].size;
+                if (src && host < src + size && src < host + bytes)
                     report(w, op, lane, owner, other, a->copies[k].op,
                            PTX_HAZARD_SOURCE_OVERWRITTEN, REASON_PLAIN, PTX_SPACE_GLOBAL, va,
                            bytes);

@@ -12,16 +12,39 @@
 
 #include "harness/ptx/exec.h"
 
+/* The shadow's rows for copies, in each instruction set's own vectors (exec_rows.c). */
+struct async_rows {
+    bool (*issue)(struct warp *w, const struct op *op, uint32_t first, uint32_t size);
+    void (*land)(struct warp *w, uint32_t first, uint32_t size);
+};
+extern const struct async_rows async_rows_base, async_rows_avx2, async_rows_avx512;
+
 /* All functions that return bool check addresses themselves and return false after stop_block. */
 
 /* cp.async: size 4, 8 or 16 bytes to shared offset dst from address src; of these src_bytes come
  * from memory and the rest is zero (src_bytes NULL: all of them). */
-bool async_copy(struct warp *w, const struct op *op, uint32_t mask, const uint32_t dst[32],
-                const uint64_t src[32], uint32_t size, const uint32_t src_bytes[32]);
+bool async_copy_by(const struct async_rows *rows, struct warp *w, const struct op *op,
+                   uint32_t mask, const uint32_t dst[32], const uint64_t src[32], uint32_t size,
+                   const uint32_t src_bytes[32]);
 void async_commit(struct warp *w, const struct op *op, uint32_t mask);
 
 /* wait_group `keep`; UINT32_MAX is wait_all. */
-void async_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t keep);
+void async_wait_by(const struct async_rows *rows, struct warp *w, const struct op *op,
+                   uint32_t mask, uint32_t keep);
+
+#ifdef ISA
+static inline bool async_copy(struct warp *w, const struct op *op, uint32_t mask,
+                              const uint32_t dst[32], const uint64_t src[32], uint32_t size,
+                              const uint32_t src_bytes[32])
+{
+    return async_copy_by(&ISA(async_rows), w, op, mask, dst, src, size, src_bytes);
+}
+
+static inline void async_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t keep)
+{
+    async_wait_by(&ISA(async_rows), w, op, mask, keep);
+}
+#endif
 
 /* cp.async.mbarrier.arrive: an arrival when all copies so far of each lane have landed. */
 bool async_mbarrier_arrive(struct warp *w, const struct op *op, uint32_t mask,

@@ -252,6 +252,28 @@ static inline void hazard_shared_write_row(struct warp *w, const struct op *op, 
         ws[i] = site;
 }
 
+/* Four words at one address, read by the whole warp; false: look closer. */
+static inline bool hazard_read_four(struct hazard_warp *h, uint32_t word, uint16_t site)
+{
+    typedef uint32_t four __attribute__((vector_size(16)));
+    four k, r;
+    memcpy(&k, h->write_key + word, sizeof k);
+    memcpy(&r, h->read_key + word, sizeof r);
+    four unclean = (four)(k >= h->clock.floor);
+    four several = (four)(r >= h->clock.floor) &
+                   ((four)(((r ^ h->clock.mine) & 0x3e0) != 0) | (four)((r & 0x401) == 0x401));
+    uint64_t any[2];
+    unclean |= h->precise ? several : (four){0};
+    memcpy(any, &unclean, sizeof any);
+    if (any[0] | any[1])
+        return false;
+    r = h->clock.many | (several & WHO_SEVERAL);
+    memcpy(h->read_key + word, &r, sizeof r);
+    uint64_t sites = site * 0x0001000100010001u;
+    memcpy(h->read_site + word, &sites, sizeof sites);
+    return true;
+}
+
 static inline void hazard_shared_read_same(struct warp *w, const struct op *op, uint32_t mask,
                                            uint32_t addr, uint32_t bytes)
 {
@@ -266,6 +288,8 @@ static inline void hazard_shared_read_same(struct warp *w, const struct op *op, 
         shadow_read_same_slow(w, op, mask, addr, bytes);
         return;
     }
+    if (bytes == 16 && hazard_read_four(h, addr / 4, shadow_site(op)))
+        return;
     const uint16_t site = shadow_site(op);
     for (uint32_t word = addr / 4; word < (addr + bytes) / 4; word++) {
         uint32_t k = h->write_key[word], r = h->read_key[word];

@@ -794,6 +794,22 @@ void shadow_atomic_lanes(struct warp *w, const struct op *op, uint32_t mask,
     }
 }
 
+static bool issue_clean(const struct hazard_warp *h, unsigned lane, uint32_t addr, uint32_t bytes,
+                        uint32_t pending, uint16_t site)
+{
+    uint32_t floor = h->clock.floor, mine = h->clock.mine + lane, end = (addr + bytes) / 4;
+    for (uint32_t word = addr / 4; word < end; word++) {
+        uint32_t key = h->write_key[word], read = h->read_key[word];
+        if ((key >= floor && key != mine && key != KEY_UNSET) || (read >= floor && read != mine))
+            return false;
+    }
+    for (uint32_t word = addr / 4; word < end; word++) {
+        h->write_key[word] = pending;
+        h->write_site[word] = site;
+    }
+    return true;
+}
+
 void shadow_issue(struct warp *w, const struct op *op, unsigned lane, uint32_t addr, uint32_t bytes)
 {
     struct access a = access_of(w, op);
@@ -801,41 +817,10 @@ void shadow_issue(struct warp *w, const struct op *op, unsigned lane, uint32_t a
     a.async = true;
     a.strong = false;
     uint32_t key = KEY_PENDING | (w->id * 32 + lane);
+    if (issue_clean(a.h, lane, addr, bytes, key, shadow_site(op)))
+        return;
     write_range(&a, WRITE_CHECK, 0, addr, bytes, NULL);
     write_range(&a, WRITE_STAMP, key, addr, bytes, NULL);
-}
-
-bool shadow_issue_row(struct warp *w, const struct op *op, uint32_t first, uint32_t size)
-{
-    const struct hazard_warp *h = w->hazard;
-    const uint32_t shift = size == 4 ? 0 : size == 8 ? 1 : 2, words = 8 * size;
-    const uint32_t floor = h->clock.floor, mine = h->clock.mine;
-    uint32_t *wk = h->write_key + first / 4;
-    const uint32_t *rk = h->read_key + first / 4;
-    uint32_t bad = 0;
-    for (uint32_t i = 0; i < words; i++) {
-        uint32_t key = mine + (i >> shift);
-        bad |= (uint32_t) !((wk[i] < floor) | (wk[i] == key) | (wk[i] == KEY_UNSET)) |
-               (uint32_t) !((rk[i] < floor) | (rk[i] == key));
-    }
-    if (bad)
-        return false;
-    const uint32_t pending = KEY_PENDING | w->id * 32;
-    uint16_t *ws = h->write_site + first / 4;
-    for (uint32_t i = 0; i < words; i++) {
-        wk[i] = pending + (i >> shift);
-        ws[i] = shadow_site(op);
-    }
-    return true;
-}
-
-void shadow_land_row(struct warp *w, uint32_t first, uint32_t size)
-{
-    const uint32_t shift = size == 4 ? 0 : size == 8 ? 1 : 2, words = 8 * size;
-    const uint32_t mine = w->hazard->clock.mine, pending = KEY_PENDING | w->id * 32;
-    uint32_t *wk = w->hazard->write_key + first / 4;
-    for (uint32_t i = 0; i < words; i++)
-        wk[i] = wk[i] == pending + (i >> shift) ? mine + (i >> shift) : wk[i];
 }
 
 void shadow_land(struct shadow *s, uint32_t thread, uint32_t key, uint16_t site, uint32_t addr,

@@ -68,10 +68,6 @@ void shadow_read_same_slow(struct warp *w, const struct op *op, uint32_t mask, u
 void shadow_issue(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
                   uint32_t bytes);
 
-/* The same for 32 lanes whose `size` bytes stand in a row; false: not clean, go lane by lane. */
-bool shadow_issue_row(struct warp *w, const struct op *op, uint32_t first, uint32_t size);
-void shadow_land_row(struct warp *w, uint32_t first, uint32_t size);
-
 /* It lands: the words that are still marked as this thread's become written, by `key`. */
 void shadow_land(struct shadow *shadow, uint32_t thread, uint32_t key, uint16_t site, uint32_t addr,
                  uint32_t bytes);

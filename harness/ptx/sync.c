@@ -267,7 +267,7 @@ enum sync_result sync_barrier(struct warp *w, const struct op *op, unsigned kind
         release(w, b, op);
         timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_RELEASE,
                                            .line = op->line,
-                                           .other_step = block->steps});
+                                           .other_step = block_clock(w)});
         return SYNC_PASS;
     }
     if ((kind & 7) == BARRIER_ARRIVE)
@@ -276,7 +276,8 @@ enum sync_result sync_barrier(struct warp *w, const struct op *op, unsigned kind
         b->waiter_capacity = b->waiter_capacity ? 2 * b->waiter_capacity : 32;
         b->waiters = mem_grow(b->waiters, b->waiter_capacity, sizeof *b->waiters);
     }
-    b->waiters[b->waiter_count++] = (struct waiter){w, w->current, w->mask, op, kind, block->steps};
+    b->waiters[b->waiter_count++] =
+        (struct waiter){w, w->current, w->mask, op, kind, block_clock(w)};
     return SYNC_WAIT;
 }
 

@@ -20,6 +20,6 @@ void timeline_add(struct warp *w, struct ptx_event event)
         timeline->events = mem_grow(timeline->events, timeline->capacity, sizeof *timeline->events);
     }
     event.warp = w->id;
-    event.step = w->block->steps;
+    event.step = block_clock(w);
     timeline->events[timeline->count++] = event;
 }

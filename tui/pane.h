@@ -37,7 +37,8 @@ void pane_build_history(const struct app *app, struct doc *doc, int columns);
 void pane_build_help(const struct app *app, struct doc *doc, int columns);
 void pane_build_hint(const struct app *app, struct doc *doc, int columns);
 
-/* Rows at the bottom of a pane, out of `rows`, that explain its current line; only listings have them. */
+/* Rows at the bottom of a pane, out of `rows`, that explain its current line; only listings have
+ * them. */
 int pane_foot_rows(enum pane pane, int rows);
 
 /* Appends what the current line of a listing does: the lesson's words for a landmark, else the

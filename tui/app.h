@@ -80,7 +80,7 @@ struct pane_view {
     unsigned used; /* when it was last focused, in focus changes */
 };
 
-enum app_mode { MODE_PANES, MODE_SEARCH, MODE_RESTORE };
+enum app_mode { MODE_PANES, MODE_SEARCH, MODE_RESTORE, MODE_QUIT };
 enum app_backend { BACKEND_AUTO, BACKEND_GPU, BACKEND_SIM, BACKEND_COUNT };
 
 struct app {
@@ -104,6 +104,8 @@ struct app {
     struct app_attempt *history; /* newest first */
     size_t history_count;
     bool history_more;
+    char restore_id[41]; /* what MODE_RESTORE asks about, whatever the list does meanwhile */
+    int restore_number;
     char history_mark[41]; /* chosen for a comparison; "" for none */
     bool diff_open;
     char diff_title[64];

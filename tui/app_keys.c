@@ -215,15 +215,46 @@ static struct request diff_attempt(struct app *app)
     return request;
 }
 
-static struct request restore_key(struct app *app, int32_t key)
+static struct request ask_restore(struct app *app)
 {
     const struct app_attempt *row = current_attempt(app);
+    if (!row)
+        return nothing;
+    snprintf(app->restore_id, sizeof app->restore_id, "%s", row->id);
+    app->restore_number = row->number;
+    app->mode = MODE_RESTORE;
+    return nothing;
+}
+
+static struct request restore_key(struct app *app, int32_t key)
+{
     app->mode = MODE_PANES;
-    if ((key != 'y' && key != 'Y') || !row) {
+    if (key != 'y' && key != 'Y') {
         app_say(app, STYLE_INFO, "%s", _("nothing was restored"));
         return nothing;
     }
-    return history_request(REQUEST_RESTORE, row->id, "");
+    return history_request(REQUEST_RESTORE, app->restore_id, "");
+}
+
+/* An attempt that runs would be lost: leaving asks once. */
+static struct request quit(struct app *app)
+{
+    if (app->help_open || app->hint_open) {
+        app->help_open = app->hint_open = false;
+        return nothing;
+    }
+    if (!app->attempt)
+        return (struct request){.kind = REQUEST_QUIT};
+    app->mode = MODE_QUIT;
+    return nothing;
+}
+
+static struct request quit_key(struct app *app, int32_t key)
+{
+    app->mode = MODE_PANES;
+    if (key == 'q' || key == 'y' || key == 'Y')
+        return (struct request){.kind = REQUEST_QUIT};
+    return nothing;
 }
 
 /* ---- quiz */
@@ -482,11 +513,7 @@ static struct request perform(struct app *app, enum command command)
     case COMMAND_SUSPEND:
         return (struct request){.kind = REQUEST_SUSPEND};
     case COMMAND_QUIT:
-        if (app->help_open || app->hint_open) {
-            app->help_open = app->hint_open = false;
-            return nothing;
-        }
-        return (struct request){.kind = REQUEST_QUIT};
+        return quit(app);
     case COMMAND_OPEN_LAB:
         return open_lab(app);
     case COMMAND_SHOW_ATTEMPT:
@@ -503,9 +530,7 @@ static struct request perform(struct app *app, enum command command)
         go_question(app, app->question - 1);
         return nothing;
     case COMMAND_RESTORE_ATTEMPT:
-        if (current_attempt(app))
-            app->mode = MODE_RESTORE;
-        return nothing;
+        return ask_restore(app);
     default:
         screen_command(app, command);
         return nothing;
@@ -532,6 +557,8 @@ static struct request press(struct app *app, int32_t key)
     }
     if (app->mode == MODE_RESTORE)
         return restore_key(app, key);
+    if (app->mode == MODE_QUIT)
+        return quit_key(app, key);
     if (app->layout.too_small && key != 'q' && key != KEY_CTRL('L') && key != KEY_CTRL('Z'))
         return nothing;
     if (choose_pane(app, key))

@@ -322,6 +322,17 @@ static void draw_notice(const struct app *app, struct cells *cells)
     wrap_free(&wrap);
 }
 
+static void ask(const struct app *app, char *out, size_t size)
+{
+    if (app->mode == MODE_QUIT)
+        snprintf(out, size, "%s",
+                 _("An attempt is running. Stop it and leave? y yes, any other key no"));
+    else
+        snprintf(out, size,
+                 _("Put kernel #%d back? What you have now is kept. y yes, any other key no"),
+                 app->restore_number);
+}
+
 static void draw_status_text(const struct app *app, struct cells *cells)
 {
     struct rect at = app->layout.status;
@@ -330,9 +341,9 @@ static void draw_status_text(const struct app *app, struct cells *cells)
     if (number > 0 && !app->attempt)
         snprintf(right, sizeof right, "#%d", number);
     int most = at.cols - 2 - (*right ? columns_of(right) + 2 : 0);
-    if (app->mode == MODE_RESTORE) {
-        put_clipped(cells, at.row, 1, at.cols - 2, STYLE_WARN,
-                    _("Put this kernel back? What you have now is kept. y yes, any other key no"));
+    if (app->mode == MODE_RESTORE || app->mode == MODE_QUIT) {
+        ask(app, text, sizeof text);
+        put_clipped(cells, at.row, 1, at.cols - 2, STYLE_WARN, text);
         return;
     }
     if (*app->notice) {

@@ -242,6 +242,10 @@ static void open_lab(struct session *session, unsigned index, int64_t now_ns)
 {
     struct err err = {0};
     struct app *app = &session->app;
+    if (session->judging) {
+        app_say(app, STYLE_INFO, "%s", _("an attempt is running; x stops it"));
+        return;
+    }
     session_let_go(session, now_ns);
     session->detached = false;
     app_set_lab(app, index);

@@ -243,6 +243,9 @@ static void a_run_can_be_stopped(void **state)
     expect(&app, "check");
     expect(&app, "2.5 s");
     expect(&app, "x stop");
+    assert_int_equal(press(&app, 'q').kind, REQUEST_NONE); /* asks first */
+    expect(&app, "Stop it and leave?");
+    assert_int_equal(press(&app, 'n').kind, REQUEST_NONE);
     assert_int_equal(press(&app, KEY_CTRL('C')).kind, REQUEST_STOP);
     expect(&app, "stopping");
     app_set_attempt(&app, NULL);
@@ -260,13 +263,21 @@ static void the_history_asks_before_it_restores(void **state)
     resize(&app, 100, 30);
     press(&app, '0');
     press(&app, 'R');
-    expect(&app, "Put this kernel back?");
+    expect(&app, "Put kernel #3 back?");
     assert_int_equal(press(&app, 'n').kind, REQUEST_NONE);
     press(&app, 'j');
     press(&app, 'R');
+    /* The list may change under the question: it is about the attempt that was asked about */
+    struct app_attempt old[4] = {{.number = 4}};
+    memcpy(old + 1, app.history, 3 * sizeof *old);
+    snprintf(old[0].id, sizeof old[0].id, "%040d", 9);
+    app_set_history(&app, old, 4, false);
+    app_settle(&app);
     struct request request = press(&app, 'y');
     assert_int_equal(request.kind, REQUEST_RESTORE);
-    assert_string_equal(request.a, app.history[1].id);
+    assert_string_equal(request.a, old[2].id);
+    app_set_history(&app, old + 1, 3, false);
+    app_settle(&app);
     assert_int_equal(press(&app, 'd').kind, REQUEST_NONE);
     press(&app, 'k');
     request = press(&app, 'd');

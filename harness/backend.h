@@ -70,6 +70,10 @@ struct backend_ops {
      * of it is legal (input) or a read of poison. */
     bool (*fill)(struct backend *backend, uint64_t device, uint32_t pattern, size_t bytes,
                  bool written, struct err *err);
+    /* Host memory that copies fast to and from the device; alloc returns NULL when there is none
+     * left. Both NULL where any memory does as well. */
+    void *(*host_alloc)(struct backend *backend, size_t bytes);
+    void (*host_free)(struct backend *backend, void *host);
     /* Launches and waits. False only when Stride failed. */
     bool (*launch)(struct backend *backend, const struct launch *launch,
                    struct launch_result *result, struct err *err);

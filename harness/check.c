@@ -241,6 +241,11 @@ static bool run_seed(struct check_result *result, const struct check_request *re
     return true;
 }
 
+unsigned check_seed_count(const struct backend *backend, const struct lab_shape *shape)
+{
+    return shape->bytes_moved <= SMALL_BYTES && !backend->ops->exact_bounds ? 2 : 1;
+}
+
 static bool run_size(struct check_result *result, const struct check_request *request, uint64_t n,
                      struct progress *progress, struct err *err)
 {
@@ -260,9 +265,8 @@ static bool run_size(struct check_result *result, const struct check_request *re
         progress->memory = memory;
         return true;
     }
-    bool twice = shape.bytes_moved <= SMALL_BYTES && !request->backend->ops->exact_bounds;
     bool ok = true;
-    for (unsigned k = 0; ok && k < (twice ? 2u : 1u); k++)
+    for (unsigned k = 0; ok && k < check_seed_count(request->backend, &shape); k++)
         ok = run_seed(result, request, &trial, request->seed + k, progress, err);
     trial_close(&trial, result->poisoned);
     return ok;

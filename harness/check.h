@@ -12,6 +12,8 @@
 #include "harness/backend.h"
 #include "harness/lab.h"
 
+struct prepared;
+
 struct check_request {
     struct backend *backend;
     const struct lab *lab;
@@ -23,6 +25,7 @@ struct check_request {
     uint64_t memory_free; /* bytes the cases may use on the device; 0 is no limit */
     double deadline_ms;   /* of one launch; 0 takes CHECK_DEADLINE_MS, and more for printf */
     bool hazards;         /* simulator: collect hazards, counters and timeline */
+    const struct prepared *prepared; /* cases made before; NULL makes all of them now */
     /* Called as each case ends with an entry of the record's `cases` (borrowed). May be NULL. */
     void (*add)(void *context, json_t *entry);
     void *context;
@@ -45,6 +48,9 @@ struct check_result {
     bool poisoned;    /* the backend is lost: end this process without closing it */
 };
 
+/* With how many seeds, one after the other, a size is run. */
+unsigned check_seed_count(const struct backend *backend, const struct lab_shape *shape);
+
 /* Runs all cases. False only when Stride or the machine failed; what the kernel did wrong is in the
  * result. A case after which nothing can run leaves the rest as entries with `not_run`. */
 bool check_run(struct check_result *out, const struct check_request *request, struct err *err);
@@ -64,7 +70,8 @@ struct check_buffer {
 
 struct check_outcome {
     size_t wrong, unwritten, checked, first; /* counts; index of the first wrong element */
-    double max_error;                        /* NaN when any result is NaN or unwritten */
+    bool sampled;     /* not all elements were compared, and a pattern cannot be told */
+    double max_error; /* NaN when any result is NaN or unwritten */
 };
 
 /* True when every element is right. */

@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,17 +101,40 @@ uint32_t check_poison(enum lab_type type, uint64_t launch)
     return 0xa5000000u | (mixed & 0xffffffu);
 }
 
+/* Lanes of their own make vector code of it. */
+int32_t compare_largest_bits(const void *base, size_t from, size_t to)
+{
+    const float *values = base;
+    enum { LANES = 16 };
+    int32_t lanes[LANES] = {0}, most = 0;
+    for (; from + LANES <= to; from += LANES) {
+        int32_t bits[LANES];
+        memcpy(bits, values + from, sizeof bits);
+        for (int j = 0; j < LANES; j++) {
+            bits[j] &= INT32_MAX;
+            lanes[j] = bits[j] > lanes[j] ? bits[j] : lanes[j];
+        }
+    }
+    for (; from < to; from++) {
+        int32_t bits;
+        memcpy(&bits, values + from, sizeof bits);
+        bits &= INT32_MAX;
+        most = bits > most ? bits : most;
+    }
+    for (int j = 0; j < LANES; j++)
+        most = lanes[j] > most ? lanes[j] : most;
+    return most;
+}
+
 static bool wants_nan(enum lab_type type, const void *want, size_t from, size_t to)
 {
     if (is_integer(type))
         return false;
-    bool nan = false;
     if (type == LAB_F32)
-        for (size_t i = from; i < to; i++)
-            nan |= ((const float *)want)[i] != ((const float *)want)[i];
-    else
-        for (size_t i = from; i < to; i++)
-            nan |= isnan(compare_value(type, want, i));
+        return compare_largest_bits(want, from, to) > COMPARE_INFINITY_BITS;
+    bool nan = false;
+    for (size_t i = from; i < to; i++)
+        nan |= isnan(compare_value(type, want, i));
     return nan;
 }
 
@@ -156,12 +178,11 @@ bool check_compare(struct check_outcome *out, const struct check_buffer *buffer)
 static double largest_magnitude(enum lab_type type, const void *base, size_t count)
 {
     double largest = 0;
-    if (type == LAB_F32) { /* the common case, without a function call for each element */
-        float most = 0;
-        for (size_t i = 0; i < count; i++) {
-            float magnitude = fabsf(((const float *)base)[i]);
-            most = magnitude > most && magnitude <= FLT_MAX ? magnitude : most;
-        }
+    int32_t bits = type == LAB_F32 ? compare_largest_bits(base, 0, count) : COMPARE_INFINITY_BITS;
+    if (bits <
+        COMPARE_INFINITY_BITS) { /* the common case, without a function call for each element */
+        float most;
+        memcpy(&most, &bits, sizeof most);
         return (double)most;
     }
     for (size_t i = 0; i < count; i++) {
@@ -215,8 +236,8 @@ json_t *check_mismatch(const struct check_buffer *buffer, const struct check_out
         if (place.stage >= 0)
             json_object_set_new(mismatch, "stage", json_integer(place.stage));
     }
-    char *pattern = pattern_describe(buffer, outcome);
-    if (*pattern)
+    char *pattern = outcome->sampled ? NULL : pattern_describe(buffer, outcome);
+    if (pattern && *pattern)
         json_object_set_new(mismatch, "pattern", json_string(pattern));
     free(pattern);
     return mismatch;

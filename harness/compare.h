@@ -16,6 +16,11 @@ bool compare_right(const struct check_buffer *buffer, struct lab_tolerance toler
 /* Still holds the poison: the kernel never wrote it. */
 bool compare_unwritten(const struct check_buffer *buffer, size_t index);
 
+/* The largest |value| of floats [from, to) as a float's bits, which order like the values; NaNs are
+ * the largest. */
+enum { COMPARE_INFINITY_BITS = 0x7f800000 };
+int32_t compare_largest_bits(const void *base, size_t from, size_t to);
+
 /* The largest error that would pass anywhere in this buffer. */
 double compare_allowance(const struct check_buffer *buffer);
 

@@ -122,6 +122,21 @@ static void release(struct backend *backend, uint64_t device)
         gpu->driver->memory_free(device);
 }
 
+static void *host_alloc(struct backend *backend, size_t bytes)
+{
+    struct gpu *gpu = gpu_of(backend);
+    void *host = NULL;
+    return gpu_enter(gpu, NULL) && gpu->driver->host_alloc(&host, bytes, 0) == DRIVER_OK ? host
+                                                                                         : NULL;
+}
+
+static void host_free(struct backend *backend, void *host)
+{
+    struct gpu *gpu = gpu_of(backend);
+    if (gpu_enter(gpu, NULL))
+        gpu->driver->host_free(host);
+}
+
 static bool upload(struct backend *backend, uint64_t device, const void *host, size_t bytes,
                    struct err *err)
 {
@@ -323,6 +338,8 @@ static const struct backend_ops gpu_ops = {
     .upload = upload,
     .download = download,
     .fill = fill,
+    .host_alloc = host_alloc,
+    .host_free = host_free,
     .launch = launch,
 };
 

@@ -69,7 +69,8 @@ struct lab {
     /* host[] holds the filled inputs, want[] the OUT and INOUT buffers to compute. */
     void (*reference)(const struct lab_shape *shape, void *const host[], void *const want[]);
     /* The right value of one element, for labs whose whole reference takes too long at the timed
-     * size: a sample is checked there instead. NULL where reference is quick enough. */
+     * size: a sample is checked there instead. Its outputs are floats. NULL where reference is
+     * quick enough. */
     double (*element)(const struct lab_shape *shape, void *const host[], int buffer, size_t index);
     struct lab_tolerance (*tolerance)(const struct lab_shape *shape, int buffer);
     struct lab_place (*locate)(const struct lab_shape *shape, int buffer, size_t index);

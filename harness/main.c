@@ -85,15 +85,17 @@ static int parse_options(struct options *out, int argc, char *argv[])
     return -1;
 }
 
-/* Waits for the job's line; after some idle minutes what others could use is given back.
- */
+/* Waits for the job's line. The first moments are used to make things ready; after some idle
+ * minutes what others could use is given back. */
 static bool read_job(struct buf *line, struct warm *warm)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    bool relaxed = false;
+    bool relaxed = false, busy = true;
     while (line->len < JOB_MOST && !memchr(buf_str(line), '\n', line->len)) {
-        int ready = poll(&in, 1, relaxed ? -1 : IDLE_MS);
-        if (ready == 0) {
+        int ready = poll(&in, 1, busy ? 0 : relaxed ? -1 : IDLE_MS);
+        if (ready == 0 && busy) {
+            busy = warm_step(warm);
+        } else if (ready == 0) {
             warm_relax(warm);
             relaxed = true;
         }

@@ -195,6 +195,7 @@ static void check_on_gpu(struct attempt *a)
     request.sizes = a->warm->about->check_sizes;
     request.size_count = a->warm->about->check_sizes_count;
     request.memory_free = gpu_memory_free(a->warm->gpu);
+    request.prepared = &a->warm->prepared;
     if (!check_run(&result, &request, &err)) {
         stop_stage(a, STAGE_CHECK, &err);
         return;

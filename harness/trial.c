@@ -2,6 +2,8 @@
  * and outputs in that order. Each step adds to the case's entry of the record. */
 #include "trial.h"
 #include "compare.h"
+#include "guard.h"
+#include "prepared.h"
 
 #include "base/buf.h"
 #include "base/msg.h"
@@ -11,32 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-/* Guards are wide enough for an overrun that starts a whole 2 MiB page away from the buffer. */
-enum { GUARD_BYTES = (2 << 20) + 4096, ROUND_BYTES = 256 };
-
-static size_t bytes_of(const struct lab_buffer *buffer)
-{
-    return buffer->count * lab_type_bytes(buffer->type);
-}
-
-static size_t guard_of(const struct check_request *request)
-{
-    return request->backend->ops->exact_bounds ? 0 : GUARD_BYTES;
-}
-
-static size_t allocation_of(const struct lab_buffer *buffer, size_t guard)
-{
-    size_t bytes = bytes_of(buffer);
-    if (!guard) /* bounds are exact, and so must the allocation be */
-        return bytes;
-    return guard + (bytes + ROUND_BYTES - 1) / ROUND_BYTES * ROUND_BYTES + guard;
-}
-
 uint64_t trial_bytes(const struct check_request *request, const struct lab_shape *shape)
 {
     uint64_t sum = 0;
     for (int i = 0; i < shape->buffer_count; i++)
-        sum += allocation_of(&shape->buffers[i], guard_of(request));
+        sum += guard_allocation(request->backend, &shape->buffers[i]);
     return sum;
 }
 
@@ -51,22 +32,21 @@ bool trial_open(struct trial *trial, const struct check_request *request,
                 const struct lab_shape *shape, struct err *err)
 {
     struct backend *backend = request->backend;
-    *trial = (struct trial){.request = request, .shape = *shape, .guard = guard_of(request)};
-    size_t largest = trial->guard;
+    const struct prepared *prepared = request->prepared;
+    *trial = (struct trial){.request = request, .shape = *shape, .guard = guard_width(backend)};
     for (int i = 0; i < shape->buffer_count; i++) {
         const struct lab_buffer *about = &shape->buffers[i];
-        size_t bytes = bytes_of(about);
-        largest = bytes > largest ? bytes : largest;
-        trial->host[i] = about->role == LAB_OUT ? NULL : mem_alloc(bytes);
-        trial->want[i] = about->role == LAB_IN ? NULL : mem_alloc(bytes);
-        if (!backend->ops->alloc(backend, &trial->base[i], allocation_of(about, trial->guard),
-                                 about->name, err)) {
+        size_t bytes = guard_allocation(backend, about);
+        if (!backend->ops->alloc(backend, &trial->base[i], bytes, about->name, err)) {
             trial_close(trial, false);
             return false;
         }
         trial->data[i] = trial->base[i] + trial->guard;
+        if (prepared && prepared->back[i] && prepared->back_bytes[i] >= bytes)
+            trial->back[i] = prepared->back[i];
+        else
+            trial->back[i] = trial->own_back[i] = mem_alloc(bytes);
     }
-    trial->scratch = mem_alloc(largest);
     return true;
 }
 
@@ -74,13 +54,40 @@ void trial_close(struct trial *trial, bool lost)
 {
     struct backend *backend = trial->request->backend;
     for (int i = 0; i < trial->shape.buffer_count; i++) {
-        free(trial->host[i]);
-        free(trial->want[i]);
+        free(trial->own_host[i]);
+        free(trial->own_want[i]);
+        free(trial->own_back[i]);
         if (trial->base[i] && !lost)
             backend->ops->release(backend, trial->base[i]);
     }
-    free(trial->scratch);
     *trial = (struct trial){.request = trial->request};
+}
+
+static void make_case(struct trial *trial, uint64_t seed)
+{
+    const struct lab *lab = trial->request->lab;
+    for (int i = 0; i < trial->shape.buffer_count; i++) {
+        const struct lab_buffer *about = &trial->shape.buffers[i];
+        size_t bytes = guard_buffer_bytes(about);
+        if (about->role != LAB_OUT && !trial->own_host[i])
+            trial->own_host[i] = mem_alloc(bytes);
+        if (about->role != LAB_IN && !trial->own_want[i])
+            trial->own_want[i] = mem_alloc(bytes);
+        if (about->role != LAB_OUT)
+            lab->fill(&trial->shape, i, seed, trial->own_host[i]);
+    }
+    lab->reference(&trial->shape, trial->own_host, trial->own_want);
+}
+
+/* Inputs and right answers for this seed: made before, or now. */
+static void take_case(struct trial *trial, uint64_t seed)
+{
+    const struct prepared_case *made = prepared_find(trial->request->prepared, &trial->shape, seed);
+    if (!made)
+        make_case(trial, seed);
+    trial->allowed = made ? made->allowed : NULL;
+    memcpy(trial->host, made ? made->host : trial->own_host, sizeof trial->host);
+    memcpy(trial->want, made ? made->want : trial->own_want, sizeof trial->want);
 }
 
 /* Everything the kernel can reach gets new contents before every launch: an answer of an earlier
@@ -89,16 +96,15 @@ static bool prepare(struct trial *trial, uint64_t seed, struct err *err)
 {
     const struct check_request *request = trial->request;
     const struct backend_ops *ops = request->backend->ops;
+    take_case(trial, seed);
     trial->launches++;
     trial->guard_pattern = (uint32_t)lab_mix(0x6775617264u ^ seed, trial->launches);
     for (int i = 0; i < trial->shape.buffer_count; i++) {
         const struct lab_buffer *about = &trial->shape.buffers[i];
-        size_t bytes = bytes_of(about);
-        if (trial->host[i])
-            request->lab->fill(&trial->shape, i, seed, trial->host[i]);
+        size_t bytes = guard_buffer_bytes(about);
         trial->poison[i] = check_poison(about->type, lab_mix(seed, trial->launches) + (unsigned)i);
         if (trial->guard && !ops->fill(request->backend, trial->base[i], trial->guard_pattern,
-                                       allocation_of(about, trial->guard), true, err))
+                                       guard_allocation(request->backend, about), true, err))
             return false;
         if (about->role != LAB_OUT) {
             if (!ops->upload(request->backend, trial->data[i], trial->host[i], bytes, err))
@@ -112,7 +118,6 @@ static bool prepare(struct trial *trial, uint64_t seed, struct err *err)
                                       &trial->poison[i], bytes % 4, err))
             return false;
     }
-    request->lab->reference(&trial->shape, trial->host, trial->want);
     return true;
 }
 
@@ -160,41 +165,20 @@ static void set_fault(json_t *entry, const char *kind, const char *buffer, const
     json_decref(fault);
 }
 
-/* Looks for the changed byte nearest to the buffer; `before` walks from the buffer's start
- * downwards. Compared as bytes, so that no NaN can look like another. */
-static bool find_overrun(const struct trial *trial, bool before, size_t phase, size_t *offset)
-{
-    unsigned char pattern[8];
-    memcpy(pattern, &trial->guard_pattern, 4);
-    memcpy(pattern + 4, &trial->guard_pattern, 4);
-    const unsigned char *zone = trial->scratch;
-    /* Intact zones repeat every four bytes, which memcmp sees much faster than the loop below. */
-    if (memcmp(zone, pattern + phase % 4, 4) == 0 && memcmp(zone, zone + 4, trial->guard - 4) == 0)
-        return false;
-    for (size_t k = 0; k < trial->guard; k++) {
-        size_t at = before ? trial->guard - 1 - k : k;
-        if (zone[at] != pattern[(phase + at) % 4]) {
-            *offset = before ? k + 1 : k;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* An overrun is named by whole elements: one past the end is 0 bytes after, [-1] is 4 before. */
-static bool judge_guards(struct trial *trial, json_t *entry, bool *intact, struct err *err)
+static bool guards_intact(const struct trial *trial, json_t *entry)
 {
-    struct backend *backend = trial->request->backend;
     for (int i = 0; trial->guard && i < trial->shape.buffer_count; i++) {
         const struct lab_buffer *about = &trial->shape.buffers[i];
-        size_t bytes = bytes_of(about), unit = lab_type_bytes(about->type);
+        struct guarded guarded = {.copy = trial->back[i],
+                                  .bytes = guard_buffer_bytes(about),
+                                  .width = trial->guard,
+                                  .pattern = trial->guard_pattern};
+        size_t unit = lab_type_bytes(about->type);
         for (int side = 0; side < 2; side++) {
             bool before = side == 0;
-            uint64_t zone = before ? trial->base[i] : trial->data[i] + bytes;
             size_t offset;
-            if (!backend->ops->download(backend, trial->scratch, zone, trial->guard, err))
-                return false;
-            if (!find_overrun(trial, before, before ? 0 : (trial->guard + bytes) % 4, &offset))
+            if (!guard_overrun(&offset, &guarded, before))
                 continue;
             offset = before ? (offset + unit - 1) / unit * unit : offset / unit * unit;
             char *text = before ? mem_printf(_("wrote %zu bytes before the start of %s"), offset,
@@ -206,53 +190,49 @@ static bool judge_guards(struct trial *trial, json_t *entry, bool *intact, struc
             json_object_set_new(fault, "side", json_string(before ? "before" : "after"));
             json_object_set_new(fault, "offset_bytes", json_integer((json_int_t)offset));
             free(text);
-            *intact = false;
-            return true; /* the first is enough: others follow from it */
+            return false; /* the first is enough: others follow from it */
         }
     }
     return true;
 }
 
-static bool judge_inputs(struct trial *trial, json_t *entry, bool *intact, struct err *err)
+/* The buffer itself as it came back. */
+static const char *back_data(const struct trial *trial, int buffer)
 {
-    struct backend *backend = trial->request->backend;
+    return (const char *)trial->back[buffer] + trial->guard;
+}
+
+static bool inputs_intact(const struct trial *trial, json_t *entry)
+{
     for (int i = 0; i < trial->shape.buffer_count; i++) {
         const struct lab_buffer *about = &trial->shape.buffers[i];
-        size_t bytes = bytes_of(about), unit = lab_type_bytes(about->type);
-        if (about->role != LAB_IN)
-            continue;
-        if (!backend->ops->download(backend, trial->scratch, trial->data[i], bytes, err))
-            return false;
-        if (memcmp(trial->scratch, trial->host[i], bytes) == 0)
+        const char *now = back_data(trial, i), *before = trial->host[i];
+        if (about->role != LAB_IN || memcmp(now, before, guard_buffer_bytes(about)) == 0)
             continue;
         size_t first = 0;
-        while (((const char *)trial->scratch)[first] == ((const char *)trial->host[i])[first])
+        while (now[first] == before[first])
             first++;
         char *text = mem_printf(_("input modified: %s[%zu] is not what it was before the launch"),
-                                about->name, first / unit);
+                                about->name, first / lab_type_bytes(about->type));
         set_fault(entry, "input-modified", about->name, text);
         free(text);
-        *intact = false;
-        return true;
+        return false;
     }
     return true;
 }
 
-/* Inputs and expected values are on the host; each output comes back once. */
-static bool judge_outputs(struct trial *trial, json_t *entry, bool *right, struct err *err)
+static bool outputs_right(const struct trial *trial, json_t *entry)
 {
-    struct backend *backend = trial->request->backend;
     double worst = 0, allowed = 0;
+    bool right = true;
     for (int i = 0; i < trial->shape.buffer_count; i++) {
         const struct lab_buffer *about = &trial->shape.buffers[i];
         if (about->role == LAB_IN)
             continue;
-        if (!backend->ops->download(backend, trial->scratch, trial->data[i], bytes_of(about), err))
-            return false;
         struct check_buffer buffer = {.lab = trial->request->lab,
                                       .shape = &trial->shape,
                                       .buffer = i,
-                                      .got = trial->scratch,
+                                      .got = back_data(trial, i),
                                       .want = trial->want[i],
                                       .host = trial->host,
                                       .poison = trial->poison[i]};
@@ -260,24 +240,27 @@ static bool judge_outputs(struct trial *trial, json_t *entry, bool *right, struc
         bool same = check_compare(&outcome, &buffer);
         if (!(outcome.max_error <= worst))
             worst = outcome.max_error;
-        double tolerance = compare_allowance(&buffer);
+        double tolerance = trial->allowed ? trial->allowed[i] : compare_allowance(&buffer);
         allowed = tolerance > allowed ? tolerance : allowed;
-        if (!same && *right)
+        if (!same && right)
             json_object_set_new(entry, "mismatch", check_mismatch(&buffer, &outcome));
-        *right = *right && same;
+        right = right && same;
     }
     json_object_set_new(entry, "max_error", compare_json(worst));
     json_object_set_new(entry, "tolerance", json_real(allowed));
-    return true;
+    return right;
 }
 
+/* Everything the kernel could reach comes back once and is looked at on the host. */
 static bool judge(struct trial *trial, json_t *entry, enum verdict *verdict, struct err *err)
 {
-    bool intact = true, right = true;
-    if (!judge_guards(trial, entry, &intact, err) || !judge_inputs(trial, entry, &intact, err) ||
-        !judge_outputs(trial, entry, &right, err))
-        return false;
-    if (!right)
+    struct backend *backend = trial->request->backend;
+    for (int i = 0; i < trial->shape.buffer_count; i++)
+        if (!backend->ops->download(backend, trial->back[i], trial->base[i],
+                                    guard_allocation(backend, &trial->shape.buffers[i]), err))
+            return false;
+    bool intact = guards_intact(trial, entry) && inputs_intact(trial, entry);
+    if (!outputs_right(trial, entry))
         *verdict = verdict_worse(*verdict, VERDICT_WRONG);
     if (!intact)
         *verdict = verdict_worse(*verdict, VERDICT_FAULT);

@@ -16,12 +16,14 @@ struct trial {
     uint64_t launches;  /* so far; makes poison and guards differ each time */
     size_t guard;       /* bytes around each buffer; 0 where the backend's own bounds are exact */
     uint32_t guard_pattern;
-    void *host[LAB_BUFFERS];    /* IN and INOUT as filled */
-    void *want[LAB_BUFFERS];    /* OUT and INOUT as they must become */
+    void *host[LAB_BUFFERS]; /* IN and INOUT as filled; own or prepared */
+    void *want[LAB_BUFFERS]; /* OUT and INOUT as they must become */
+    const double *allowed;   /* the largest error of each buffer; NULL when not known before */
+    void *own_host[LAB_BUFFERS], *own_want[LAB_BUFFERS], *own_back[LAB_BUFFERS];
+    void *back[LAB_BUFFERS];    /* the allocations as they came back; own or prepared */
     uint64_t base[LAB_BUFFERS]; /* the allocations, guards included */
     uint64_t data[LAB_BUFFERS]; /* what the kernel gets */
     uint32_t poison[LAB_BUFFERS];
-    void *scratch; /* as large as the largest buffer or guard */
 };
 
 /* Device bytes that a trial of this shape takes. */

@@ -1,6 +1,7 @@
 #include "warm.h"
 
 #include "gpu.h"
+#include "work.h"
 
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
@@ -8,6 +9,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PREPARED_BYTES = 192 << 20 }; /* most host memory: many students share a machine */
 
 void warm_take_gpu(struct warm *warm)
 {
@@ -24,6 +27,7 @@ void warm_take_gpu(struct warm *warm)
 
 static void release_gpu(struct warm *warm)
 {
+    prepared_free(&warm->prepared);
     if (warm->gpu)
         warm->gpu->ops->close(warm->gpu);
     warm->gpu = NULL;
@@ -32,6 +36,11 @@ static void release_gpu(struct warm *warm)
 bool warm_fits_gpu(const struct warm *warm)
 {
     return warm->gpu && warm->capability >= capability_parse(warm->about->capability);
+}
+
+bool warm_step(struct warm *warm)
+{
+    return prepared_step(&warm->prepared);
 }
 
 void warm_relax(struct warm *warm)
@@ -84,9 +93,12 @@ static bool build_own(struct warm *warm, struct build *out, const char *folder, 
 static bool build_all(struct warm *warm, struct err *err)
 {
     const char *slug = warm->about->slug;
-    return build_own(warm, &warm->solution, slug, "/solution.cu", true, err) &&
-           build_own(warm, &warm->baseline, slug, "/baseline.cu", true, err) &&
-           build_own(warm, &warm->limits, "", "limits.cu", false, err);
+    if (!build_own(warm, &warm->solution, slug, "/solution.cu", true, err))
+        return false;
+    /* The others are only timed against, and nothing is timed without a GPU. */
+    return !warm_fits_gpu(warm) ||
+           (build_own(warm, &warm->baseline, slug, "/baseline.cu", true, err) &&
+            build_own(warm, &warm->limits, "", "limits.cu", false, err));
 }
 
 bool warm_open(struct warm *out, const char *root, const char *slug, struct err *err)
@@ -105,6 +117,9 @@ bool warm_open(struct warm *out, const char *root, const char *slug, struct err 
         compiler_open(&out->compiler, &out->toolkit, root, slug,
                       warm_fits_gpu(out) ? (int)out->capability : 0, &out->no_compiler);
     bool ok = build_all(out, err);
+    if (ok && out->lab && warm_fits_gpu(out))
+        prepared_plan(&out->prepared, out->gpu, out->lab, out->about->check_sizes,
+                      out->about->check_sizes_count, WORK_DEFAULT_SEED, PREPARED_BYTES);
     if (!ok)
         warm_close(out);
     return ok;

@@ -9,6 +9,7 @@
 #define STRIDE_HARNESS_WARM_H
 
 #include "compile.h"
+#include "prepared.h"
 
 #include "harness/base/labfile.h"
 #include "harness/lab.h"
@@ -25,6 +26,7 @@ struct warm {
     struct err no_gpu;
     unsigned capability;                     /* of the GPU, 90; 0 without one */
     struct build baseline, solution, limits; /* zeroed when they could not be compiled */
+    struct prepared prepared;                /* cases of the check on the GPU */
 };
 
 /* False when the lab itself is broken (its description, or a kernel of its own does not compile).
@@ -34,6 +36,10 @@ void warm_close(struct warm *warm);
 
 /* Whether there is a GPU and it has the lab's compute capability. */
 bool warm_fits_gpu(const struct warm *warm);
+
+/* Makes ready one more piece of what the job will need. False when there is nothing more to do; a
+ * piece takes some ten milliseconds. */
+bool warm_step(struct warm *warm);
 
 /* Gives back what others could use while nothing is to do: the GPU, disk space. warm_take_gpu takes
  * the GPU again. */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_SEED = 20250 };
-
 static const char *const stage_names[STAGE_COUNT] = {
     [STAGE_COMPILE] = "compile", [STAGE_CHECK] = "check",       [STAGE_HAZARDS] = "hazards",
     [STAGE_TIME] = "time",       [STAGE_TIMELINE] = "timeline", [STAGE_DISASM] = "disasm",
@@ -76,7 +74,7 @@ static bool fill(struct work *out, const json_t *job, const char *here, struct e
     out->source = absolute(source, here);
     out->out = absolute(folder, here);
     out->name = mem_strdup(name ? name : "kernel.cu");
-    out->seed = seed ? (uint64_t)json_integer_value(seed) : DEFAULT_SEED;
+    out->seed = seed ? (uint64_t)json_integer_value(seed) : WORK_DEFAULT_SEED;
     if (strpbrk(out->name, "/\n\""))
         return err_set(err, "the job's \"name\" is not a plain file name");
     return parse_stages(out, json_object_get(job, "stages"), err) && parse_backend(out, job, err);

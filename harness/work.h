@@ -21,6 +21,8 @@ enum stage {
     STAGE_COUNT
 };
 
+enum { WORK_DEFAULT_SEED = 20250 }; /* of a job that names none */
+
 enum backend_choice { BACKEND_AUTO, BACKEND_GPU, BACKEND_SIM };
 
 struct work { /* "job" names the process on the other side */

@@ -14,8 +14,9 @@ static void print_doc(const struct doc *doc)
 {
     for (size_t i = 0; i < doc->line_count; i++) {
         const struct doc_line *line = &doc->lines[i];
-        for (uint32_t k = 0; k < line->span_count; k++)
-            say_text(line->spans[k].text, line->spans[k].len);
+        size_t len;
+        const char *text = doc_line_text(line, &len);
+        say_text(text, len);
         say("\n");
     }
 }

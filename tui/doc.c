@@ -14,7 +14,8 @@
 enum {
     TAB_SIZE = 8,
     BLOCK_BYTES = 1 << 14,
-    MARKS_MAX = 4 /* a curses cell holds no more */
+    SPAN_MAX = 0xFFFFFF, /* bytes of one span */
+    MARKS_MAX = 4        /* a curses cell holds no more */
 };
 
 static int char_columns(uint32_t code)
@@ -111,52 +112,54 @@ static struct doc_line *open_line(struct doc *doc)
     return line;
 }
 
-static size_t line_bytes(const struct doc_line *line)
-{
-    if (!line->span_count)
-        return 0;
-    const struct span *last = &line->spans[line->span_count - 1];
-    return (size_t)(last->text + last->len - line->spans[0].text);
-}
-
 /* Room for `len` more bytes right behind the open line's text; the text moves when its block is
  * full. */
 static char *room(struct doc *doc, struct doc_line *line, size_t len)
 {
-    if (doc->block_size - doc->block_used >= len)
-        return doc->block + doc->block_used;
-    size_t have = line_bytes(line), want = (have + len) * 2;
-    doc->block_size = want > BLOCK_BYTES ? want : BLOCK_BYTES;
-    char *block = arena_alloc(&doc->arena, doc->block_size);
-    if (have) {
-        const char *old = line->spans[0].text;
-        memcpy(block, old, have);
-        for (uint32_t i = 0; i < line->span_count; i++)
-            line->spans[i].text = block + (line->spans[i].text - old);
+    if (doc->block_size - doc->block_used < len) {
+        size_t have = line->len, want = (have + len) * 2;
+        doc->block_size = want > BLOCK_BYTES ? want : BLOCK_BYTES;
+        doc->block = arena_alloc(&doc->arena, doc->block_size);
+        doc->block_used = have;
+        if (have)
+            memcpy(doc->block, line->text, have);
+        line->text = doc->block;
     }
-    doc->block = block;
-    doc->block_used = have;
-    return block + have;
+    char *place = doc->block + doc->block_used;
+    if (!line->span_count)
+        line->text = place;
+    doc->block_used += len;
+    return place;
+}
+
+static struct span *next_span(struct doc *doc, struct doc_line *line, enum style style)
+{
+    struct span *last = line->span_count ? &line->spans[line->span_count - 1] : NULL;
+    if (last && last->style == style && last->len < SPAN_MAX)
+        return last;
+    if (line->span_count == doc->span_capacity) {
+        doc->span_capacity = doc->span_capacity ? doc->span_capacity * 2 : 16;
+        line->spans = doc->spans = mem_grow(doc->spans, doc->span_capacity, sizeof *doc->spans);
+    }
+    last = &line->spans[line->span_count++];
+    *last = (struct span){.style = style & 0xFF};
+    return last;
 }
 
 static void append(struct doc *doc, enum style style, const char *bytes, size_t len, size_t columns)
 {
     struct doc_line *line = open_line(doc);
-    char *place = room(doc, line, len);
-    memcpy(place, bytes, len);
-    doc->block_used += len;
-    line->columns += (uint32_t)columns;
-    struct span *last = line->span_count ? &line->spans[line->span_count - 1] : NULL;
-    if (last && last->style == style) {
-        last->len += (uint32_t)len;
+    if (!len)
         return;
+    memcpy(room(doc, line, len), bytes, len);
+    line->columns += (uint32_t)columns;
+    line->len += (uint32_t)len;
+    while (len) {
+        struct span *span = next_span(doc, line, style);
+        size_t left = SPAN_MAX - (size_t)span->len, part = left < len ? left : len;
+        span->len = (span->len + (uint32_t)part) & SPAN_MAX;
+        len -= part;
     }
-    if (line->span_count == doc->span_capacity) {
-        doc->span_capacity = doc->span_capacity ? doc->span_capacity * 2 : 16;
-        line->spans = doc->spans = mem_grow(doc->spans, doc->span_capacity, sizeof *doc->spans);
-    }
-    line->spans[line->span_count++] =
-        (struct span){.text = place, .len = (uint32_t)len, .style = (uint8_t)style};
 }
 
 static void append_tab(struct doc *doc, enum style style)
@@ -263,8 +266,8 @@ void doc_set_tab_origin(struct doc *doc)
 
 const char *doc_line_text(const struct doc_line *line, size_t *len)
 {
-    *len = line_bytes(line);
-    return *len ? line->spans[0].text : "";
+    *len = line->len;
+    return *len ? line->text : "";
 }
 
 void doc_free(struct doc *doc)

@@ -21,20 +21,21 @@ enum style {
     STYLE_COUNT
 };
 
+/* A run of one style. A line's spans follow each other in its text. */
 struct span {
-    const char *text; /* in the doc's arena; not NUL-terminated */
-    uint32_t len;     /* bytes */
-    uint8_t style;    /* enum style */
+    uint32_t len : 24;  /* bytes */
+    uint32_t style : 8; /* enum style */
 };
 
 struct doc_line {
-    struct span *spans; /* of one line these are adjacent in memory: together they are its text */
-    uint32_t span_count;
-    uint32_t columns;    /* of the whole line, unwrapped */
-    uint16_t indent;     /* columns that wrapped continuation lines start with */
-    bool keep;           /* code, tables, figures: never wrapped, scrolled sideways instead */
-    int32_t source_line; /* line of the student's kernel this line belongs to, 0 for none */
-    int32_t tag;         /* the builder's own meaning (a quiz choice, a history row), 0 for none */
+    const char *text; /* in the doc's arena; not NUL-terminated; NULL when empty */
+    struct span *spans;
+    uint32_t len, span_count; /* bytes of text; spans */
+    uint32_t columns;         /* of the whole line, unwrapped */
+    uint16_t indent;          /* columns that wrapped continuation lines start with */
+    bool keep;                /* code, tables, figures: never wrapped, scrolled sideways instead */
+    int32_t source_line;      /* line of the student's kernel this line belongs to, 0 for none */
+    int32_t tag; /* the builder's own meaning (a quiz choice, a history row), 0 for none */
 };
 
 struct doc {
@@ -68,7 +69,7 @@ struct doc_line *doc_end_line(struct doc *doc);
 /* Tab stops of the open line are counted from here on: call it behind a line number or a margin. */
 void doc_set_tab_origin(struct doc *doc);
 
-/* The line's text: `*len` clean bytes without a line end, not NUL-terminated. */
+/* The line's text: `*len` clean bytes without a line end, never NULL, not NUL-terminated. */
 const char *doc_line_text(const struct doc_line *line, size_t *len);
 
 void doc_free(struct doc *doc);

@@ -131,12 +131,12 @@ bool glossary_explain_opcode(const struct glossary *glossary, enum lab_listing k
 static void explain_registers(const struct glossary *glossary, const struct doc_line *line,
                               struct buf *out, size_t start)
 {
-    for (uint32_t i = 0; i < line->span_count; i++) {
-        const struct span *span = &line->spans[i];
+    const char *span_text = line->text;
+    for (uint32_t i = 0; i < line->span_count; span_text += line->spans[i++].len) {
         char name[NAME_MAX_BYTES];
-        if (span->style != STYLE_REGISTER || span->len >= sizeof name)
+        if (line->spans[i].style != STYLE_REGISTER || line->spans[i].len >= sizeof name)
             continue;
-        snprintf(name, sizeof name, "%.*s", (int)span->len, span->text);
+        snprintf(name, sizeof name, "%.*s", (int)line->spans[i].len, span_text);
         name[1 + strcspn(name + 1, ".")] = '\0';
         const char *text = look_up(glossary, "registers", name);
         if (text)

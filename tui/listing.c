@@ -112,17 +112,25 @@ static int32_t tag_of(struct reader *reader, const char *text, size_t len)
     return tag;
 }
 
+/* One span where nothing is marked: listings are long, and most lines are like that. */
 static void add_margin(struct reader *reader, int32_t tag, int32_t source_line)
 {
     struct doc *doc = &reader->out->doc;
-    doc_add_str(doc, STYLE_LANDMARK, tag & LISTING_LANDMARK ? "*" : " ");
-    doc_add_str(doc, STYLE_ASM_REGION, tag & LISTING_REGION ? "|" : " ");
-    if (tag & LISTING_INSTRUCTION && source_line && source_line != reader->shown_line) {
-        doc_printf(doc, STYLE_LINE_NUMBER, "%*d ", reader->digits, source_line);
+    bool numbered = tag & LISTING_INSTRUCTION && source_line && source_line != reader->shown_line;
+    char number[24] = "";
+    if (numbered) {
+        snprintf(number, sizeof number, "%d", source_line);
         reader->shown_line = source_line;
-    } else {
-        doc_printf(doc, STYLE_LINE_NUMBER, "%*s ", reader->digits, "");
     }
+    char text[48];
+    int len = snprintf(text, sizeof text, "%*s ", reader->digits, number);
+    if (tag & (LISTING_LANDMARK | LISTING_REGION)) {
+        doc_add_str(doc, STYLE_LANDMARK, tag & LISTING_LANDMARK ? "*" : " ");
+        doc_add_str(doc, STYLE_ASM_REGION, tag & LISTING_REGION ? "|" : " ");
+    } else {
+        doc_add(doc, STYLE_LINE_NUMBER, "  ", 2);
+    }
+    doc_add(doc, STYLE_LINE_NUMBER, text, (size_t)len);
     doc_set_tab_origin(doc);
 }
 
@@ -368,11 +376,13 @@ const char *listing_kernel(const struct doc *doc, uint32_t line, size_t *len)
 const char *listing_opcode(const struct doc_line *line, size_t *len)
 {
     enum style want = line->tag & LISTING_LANDMARK ? STYLE_LANDMARK : STYLE_OPCODE;
+    const char *text = line->text;
     /* Span 0 may be the margin's mark, which has the landmark's style too. */
-    for (uint32_t i = 1; line->tag & LISTING_INSTRUCTION && i < line->span_count; i++)
-        if (line->spans[i].style == want) {
-            *len = line->spans[i].len;
-            return line->spans[i].text;
-        }
+    for (uint32_t i = 0; line->tag & LISTING_INSTRUCTION && i < line->span_count; i++) {
+        *len = line->spans[i].len;
+        if (i > 0 && line->spans[i].style == want)
+            return text;
+        text += *len;
+    }
     return NULL;
 }

@@ -55,10 +55,10 @@ static void add_cell(struct doc *doc, const struct markup_cell *cell, int width)
     else if (cell && cell->align == ALIGN_CENTER)
         before = spare / 2;
     add_blanks(doc, before);
-    for (uint32_t i = 0; cell && cell->doc.line_count && i < cell->doc.lines[0].span_count; i++) {
-        const struct span *span = &cell->doc.lines[0].spans[i];
-        doc_add(doc, (enum style)span->style, span->text, span->len);
-    }
+    const struct doc_line *line = cell && cell->doc.line_count ? cell->doc.lines : NULL;
+    const char *text = line ? line->text : NULL;
+    for (uint32_t i = 0; line && i < line->span_count; text += line->spans[i++].len)
+        doc_add(doc, (enum style)line->spans[i].style, text, line->spans[i].len);
     add_blanks(doc, spare - before);
 }
 

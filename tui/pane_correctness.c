@@ -196,7 +196,7 @@ static void add_figure(struct doc *doc, const char *name, double value)
     doc_printf(doc, STYLE_DIM, "%-9.3g", value);
 }
 
-static void add_case(struct doc *doc, const json_t *one)
+static void add_case(struct doc *doc, const json_t *one, int columns)
 {
     double error, tolerance, n = 0;
     char count[32];
@@ -209,9 +209,10 @@ static void add_case(struct doc *doc, const json_t *one)
     doc_printf(doc, style, " %-10s", verdict);
     if (record_number(one, "max_error", &error))
         add_figure(doc, _("error"), error);
-    if (record_number(one, "tolerance", &tolerance))
+    if (columns >= 62 && record_number(one, "tolerance", &tolerance))
         add_figure(doc, _("allowed"), tolerance);
-    doc_printf(doc, STYLE_DIM, " %s", record_text(one, "backend"));
+    if (columns >= 48)
+        doc_printf(doc, STYLE_DIM, " %s", record_text(one, "backend"));
     doc_end_line(doc)->keep = true;
     const json_t *mismatch = record_at(one, "mismatch"), *fault = record_at(one, "fault");
     if (json_is_object(mismatch))
@@ -228,7 +229,7 @@ static void add_case(struct doc *doc, const json_t *one)
     }
 }
 
-static void add_cases(struct doc *doc, const json_t *record)
+static void add_cases(struct doc *doc, const json_t *record, int columns)
 {
     const json_t *list = list_of(record, "cases");
     size_t i;
@@ -237,7 +238,7 @@ static void add_cases(struct doc *doc, const json_t *record)
         return;
     pane_heading(doc, _("Every size"));
     json_array_foreach((json_t *)(uintptr_t)list, i, one)
-        add_case(doc, one);
+        add_case(doc, one, columns);
 }
 
 /* ---- the rest */
@@ -298,7 +299,6 @@ static void add_output(struct doc *doc, const json_t *record)
 void pane_build_correctness(const struct app *app, struct doc *doc, int columns)
 {
     const json_t *record = app_record(app);
-    (void)columns;
     bool running = app->attempt && !app->past_number;
     if (running)
         add_running(app, doc);
@@ -311,7 +311,7 @@ void pane_build_correctness(const struct app *app, struct doc *doc, int columns)
               "size, looked through for hazards, and timed where there is a GPU."));
     add_diagnostics(doc, record);
     add_hazards(doc, record);
-    add_cases(doc, record);
+    add_cases(doc, record, columns);
     add_landmarks(doc, record);
     add_output(doc, record);
     if (!running)

@@ -24,12 +24,14 @@ static void add_time(struct doc *doc, const json_t *timing, const char *key, con
     }
     doc_add_str(doc, style, label);
     pane_pad(doc, text_columns(label, strlen(label)), LABEL);
-    int bar = columns - LABEL - 12 - 24;
+    bool roomy = columns >= LABEL + 12 + 24 + 16;
+    int bar = columns - LABEL - 12 - (roomy ? 24 : 0);
     if (bar >= 8)
         pane_bar(doc, strcmp(key, "yours_ms") == 0 ? STYLE_INFO : STYLE_BAR,
                  slowest > 0 ? median / slowest : 0, bar);
     doc_printf(doc, STYLE_STRONG, " %10s", text);
-    doc_printf(doc, STYLE_DIM, "  %s", span);
+    if (roomy)
+        doc_printf(doc, STYLE_DIM, "  %s", span);
     doc_end_line(doc)->keep = true;
 }
 

@@ -18,10 +18,11 @@ static const char *const style_names[] = {
  * of style is written, "normal" as []. */
 static inline void dump_line(struct buf *out, const struct doc_line *line)
 {
-    for (uint32_t i = 0; i < line->span_count; i++) {
+    const char *text = line->text;
+    for (uint32_t i = 0; i < line->span_count; text += line->spans[i++].len) {
         const struct span *span = &line->spans[i];
         buf_printf(out, "[%s]", span->style == STYLE_NORMAL ? "" : style_names[span->style]);
-        buf_add(out, span->text, span->len);
+        buf_add(out, text, span->len);
     }
 }
 

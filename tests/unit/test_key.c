@@ -1,6 +1,8 @@
 /* Keys have names, the names are keys, and no key of a context means two things. */
+#include "harness/base/file.h"
 #include "tui/command.h"
 #include "tui/key.h"
+#include "tui/pane.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,6 +69,20 @@ static void context_wins_over_everywhere(void **state)
     assert_int_equal(command_find(CONTEXT_ANY, false, KEY_CTRL('C')), COMMAND_QUIT_HINT);
 }
 
+static void make_page(struct buf *out)
+{
+    buf_add_str(out,
+                "# Keys of the full screen\n\nMade from tui/command.def and tui/pane.def; `?` "
+                "shows the same on the screen.\n\n## Panes\n\n| key | pane |\n| --- | --- |\n");
+    for (int i = 0; i <= PANE_HELP; i++) {
+        char name[16];
+        key_write_name(name, pane_facts((enum pane)i).key);
+        buf_printf(out, "| `%s` | %s |\n", name, pane_facts((enum pane)i).title);
+    }
+    buf_add_char(out, '\n');
+    command_markdown(out);
+}
+
 static void the_table_becomes_markdown(void **state)
 {
     (void)state;
@@ -77,13 +93,33 @@ static void the_table_becomes_markdown(void **state)
     buf_free(&out);
 }
 
-int main(void)
+/* docs/keys.md is this table; `build/tests/test_key --write` writes it again. */
+static void the_documented_keys_are_these(void **state)
 {
+    (void)state;
+    struct buf wanted = {0}, found = {0};
+    struct err err = {0};
+    make_page(&wanted);
+    if (!file_read(&found, "docs/keys.md", 1 << 20, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(buf_str(&found), buf_str(&wanted));
+    buf_free(&wanted);
+    buf_free(&found);
+}
+
+int main(int argc, char **argv)
+{
+    struct buf page = {0};
+    make_page(&page);
+    if (argc > 1 && strcmp(argv[1], "--write") == 0)
+        file_write("docs/keys.md", buf_str(&page), page.len, false, NULL);
+    buf_free(&page);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_keys_agree),
         cmocka_unit_test(each_key_means_one_thing_in_a_context),
         cmocka_unit_test(context_wins_over_everywhere),
         cmocka_unit_test(the_table_becomes_markdown),
+        cmocka_unit_test(the_documented_keys_are_these),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,10 +54,12 @@ static const struct lab *lab(void)
     return lab_find("cp-async");
 }
 
+static uint64_t problem_n = N;
+
 static void good(const float *in, float *out)
 {
     struct lab_shape shape;
-    assert_true(lab()->shape(&shape, N));
+    assert_true(lab()->shape(&shape, problem_n));
     lab()->reference(&shape, (void *[]){(void *)(uintptr_t)in, NULL}, (void *[]){NULL, out});
 }
 
@@ -317,6 +319,7 @@ struct setup {
     bool limits;
     const char *ptx;
     bool poisoned;
+    const struct lab *lab; /* NULL: cp-async */
 };
 
 static struct timing_result time_it(const struct setup *setup)
@@ -333,10 +336,12 @@ static struct timing_result time_it(const struct setup *setup)
     struct image yours = {.cubin = &setup->yours, .ptx = setup->ptx ? setup->ptx : ""};
     static const struct kernel none;
     struct image limits = {.cubin = &none};
-    struct labfile about = {
-        .entry = (char *)(uintptr_t) "k", .time_size = N, .limit = LIMIT_COPY, .goal = 0.95};
+    struct labfile about = {.entry = (char *)(uintptr_t) "k",
+                            .time_size = problem_n,
+                            .limit = LIMIT_COPY,
+                            .goal = 0.95};
     struct timing_request request = {.gpu = gpu,
-                                     .lab = lab(),
+                                     .lab = setup->lab ? setup->lab : lab(),
                                      .about = &about,
                                      .yours = &yours,
                                      .baseline = &baseline,
@@ -372,8 +377,8 @@ static const char *text(const json_t *timing, const char *key)
 }
 
 /* Baseline 140 ms, yours 100 ms and solution 90 ms: large against what launching costs here. */
-static const struct setup usual = {{140, good, 0}, {100, good, 0}, {90, good, 0},
-                                   false,          NULL,           false};
+static const struct setup usual = {
+    .baseline = {140, good, 0}, .yours = {100, good, 0}, .solution = {90, good, 0}};
 
 static void speedups_are_written_down(void **state)
 {
@@ -427,6 +432,90 @@ static void a_kernel_that_stops_working_is_wrong(void **state)
     assert_string_equal(text(result.failed_case, "verdict"), "wrong");
     assert_int_equal(json_integer_value(json_object_get(result.failed_case, "n")), N);
     timing_result_free(&result);
+}
+
+/* --- a lab whose whole reference takes too long --- */
+
+static void forbidden(const struct lab_shape *shape, void *const host[], void *const want[])
+{
+    (void)shape;
+    (void)host;
+    (void)want;
+    fail_msg("the whole reference was computed");
+}
+
+static double one_element(const struct lab_shape *shape, void *const host[], int buffer,
+                          size_t index)
+{
+    float in[4096], out[4096]; /* a block, for the element alone */
+    struct lab_shape block;
+    assert_true(buffer == 1 && index < shape->buffers[1].count && lab()->shape(&block, 4096));
+    in[0] = ((const float *)host[0])[index];
+    memset(in + 1, 0, sizeof in - sizeof *in);
+    lab()->reference(&block, (void *[]){in, NULL}, (void *[]){NULL, out});
+    return (double)out[0];
+}
+
+/* From the 30th launch on one element in sixteen keeps what was copied from the input. */
+static void partly_wrong(const float *in, float *out)
+{
+    good(in, out);
+    for (size_t i = 3; world.launches >= 30 && i < problem_n; i += 16)
+        out[i] = in[i];
+}
+
+static void one_unwritten(const float *in, float *out)
+{
+    float kept = out[70001];
+    good(in, out);
+    if (world.launches >= 30)
+        out[70001] = kept;
+}
+
+static void one_not_a_number(const float *in, float *out)
+{
+    good(in, out);
+    if (world.launches >= 30)
+        out[131000] = NAN;
+}
+
+static void a_sample_is_enough_where_all_takes_too_long(void **state)
+{
+    (void)state;
+    struct lab sampled = *lab();
+    sampled.reference = forbidden;
+    sampled.element = one_element;
+    struct setup setup = usual;
+    setup.lab = &sampled;
+    setup.yours.ms = 1;
+    problem_n = 1 << 17;
+    struct timing_result result = time_it(&setup);
+    assert_int_equal(result.verdict, VERDICT_PASS);
+    assert_non_null(result.timing);
+    timing_result_free(&result);
+    static const struct {
+        void (*run)(const float *in, float *out);
+        const char *got; /* NULL: a number */
+        long index;      /* -1: any of the wrong ones */
+    } wrong[] = {{partly_wrong, NULL, -1},
+                 {tired, "unwritten", 0},
+                 {one_unwritten, "unwritten", 70001},
+                 {one_not_a_number, "nan", 131000}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setup.yours.run = wrong[i].run;
+        result = time_it(&setup);
+        assert_int_equal(result.verdict, VERDICT_WRONG);
+        const json_t *mismatch = json_object_get(result.failed_case, "mismatch");
+        json_int_t index = json_integer_value(json_object_get(mismatch, "index"));
+        json_int_t checked = json_integer_value(json_object_get(mismatch, "checked_count"));
+        assert_true(wrong[i].index < 0 ? index % 16 == 3 : index == wrong[i].index);
+        assert_true(checked >= 4096 && checked <= 4097);
+        if (wrong[i].got)
+            assert_string_equal(text(mismatch, "got"), wrong[i].got);
+        assert_null(json_object_get(mismatch, "pattern"));
+        timing_result_free(&result);
+    }
+    problem_n = N;
 }
 
 static void failures_while_timing_are_verdicts(void **state)
@@ -483,7 +572,8 @@ static void limits_are_measured_and_not_exceeded(void **state)
 static void launches_as_long_as_kernels_say_nothing(void **state)
 {
     (void)state;
-    struct setup setup = {{2e-6, good, 0}, {1e-6, good, 0}, {1e-6, good, 0}, false, NULL, false};
+    struct setup setup = {
+        .baseline = {2e-6, good, 0}, .yours = {1e-6, good, 0}, .solution = {1e-6, good, 0}};
     struct timing_result result = time_it(&setup);
     assert_string_equal(text(result.timing, "verdict"), "too-noisy");
     assert_non_null(strstr(text(result.timing, "why"), "too short"));
@@ -493,7 +583,8 @@ static void launches_as_long_as_kernels_say_nothing(void **state)
 static void times_of_zero_are_never_shown(void **state)
 {
     (void)state;
-    struct setup setup = {{0, good, 0}, {0, good, 0}, {0, good, 0}, false, NULL, false};
+    struct setup setup = {
+        .baseline = {0, good, 0}, .yours = {0, good, 0}, .solution = {0, good, 0}};
     struct timing_result result = time_it(&setup);
     assert_string_equal(text(result.timing, "verdict"), "too-noisy");
     assert_null(json_object_get(result.timing, "speedup"));
@@ -530,6 +621,7 @@ int main(void)
         cmocka_unit_test(speedups_are_written_down),
         cmocka_unit_test(reaching_the_solution_reaches_the_goal),
         cmocka_unit_test(a_kernel_that_stops_working_is_wrong),
+        cmocka_unit_test(a_sample_is_enough_where_all_takes_too_long),
         cmocka_unit_test(failures_while_timing_are_verdicts),
         cmocka_unit_test(printing_kernels_are_not_timed),
         cmocka_unit_test(limits_are_measured_and_not_exceeded),

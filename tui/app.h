@@ -99,6 +99,7 @@ struct app {
     const struct attempt *attempt; /* while one runs; borrowed */
     bool stopping;
     bool kernel_changed; /* since the record was made */
+    enum pane crossed_from; /* where Enter in Code goes back to */
     int code_line;       /* where Code goes when it is next built; 0: stays */
 
     struct app_attempt *history; /* newest first */

@@ -131,10 +131,13 @@ void app_cross(struct app *app)
         return;
     }
     if (from != PANE_CODE) {
+        app->crossed_from = from;
         if (!go_to_source(app, PANE_CODE, source))
             app_say(app, STYLE_WARN, _("line %d is not in the kernel any more"), source);
         return;
     }
+    if (app->crossed_from != PANE_COURSE && go_to_source(app, app->crossed_from, source))
+        return;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (go_to_source(app, others[i], source))
             return;

@@ -107,7 +107,8 @@ static short colour(int16_t full, int16_t small)
         return full;
     if (COLORS >= 16 || small < 0)
         return small;
-    return (short)(small % 8);
+    /* Of eight colours, grey would be black on black */
+    return small == 8 ? -1 : (short)(small % 8);
 }
 
 /* What lies over a cell gives its background and attributes; the cell keeps its colour of text. */

@@ -366,6 +366,28 @@ static void a_listing_explains_its_line(void **state)
     glossary_close(glossary);
 }
 
+/* Through Code and back to where the student came from, not to the first pane that fits. */
+static void enter_goes_back_where_it_came_from(void **state)
+{
+    (void)state;
+    struct app app;
+    struct buf ptx = {0}, none = {0};
+    fill(&app);
+    buf_add_str(&ptx, ".visible .entry k()\n{\n\t.loc\t1 2 5\n\tmov.u32 %r1, 1;\n\tret;\n}\n"
+                      "\t.file\t1 \"kernel.cu\"\n");
+    app_set_listings(&app, &ptx, &none);
+    resize(&app, 80, 24);
+    press(&app, '6');
+    for (int i = 0; i < 9 && viewer_current(&app.pane[PANE_PTX].viewer)->source_line != 2; i++)
+        press(&app, 'j');
+    press(&app, KEY_CODE_ENTER);
+    assert_int_equal(app_focused(&app), PANE_CODE);
+    press(&app, KEY_CODE_ENTER);
+    assert_int_equal(app_focused(&app), PANE_PTX); /* a hazard of line 2 stands in Correctness */
+    buf_free(&ptx);
+    app_free(&app);
+}
+
 static void search_finds_and_goes_on(void **state)
 {
     (void)state;
@@ -437,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_past_attempt_is_shown_until_esc),
         cmocka_unit_test(enter_goes_between_message_and_line),
         cmocka_unit_test(a_listing_explains_its_line),
+        cmocka_unit_test(enter_goes_back_where_it_came_from),
         cmocka_unit_test(search_finds_and_goes_on),
         cmocka_unit_test(random_keys_never_break_it),
     };

@@ -1,7 +1,7 @@
 #include "lab.h"
 
-// What your kernel is measured against: the starter, with nothing in flight while
-// it computes.
+// What your kernel is measured against: the starter, with nothing in flight
+// while it computes.
 extern "C" __global__ void asyncTransformTiles(const float *input,
                                                float *output)
 {

@@ -1,7 +1,7 @@
 #include "lab.h"
 
-// One block, four tiles, one after the other: load a tile, compute on it, load
-// the next. While a tile is loading nobody computes. Change that.
+// One block, four tiles, one after the other: load a tile, compute on it,
+// load the next. While a tile is loading nobody computes. Change that.
 extern "C" __global__ void asyncTransformTiles(const float *input,
                                                float *output)
 {

@@ -1,6 +1,7 @@
 #include "lab.h"
 
-// What your kernel is measured against: nothing is in flight while it computes.
+// What your kernel is measured against: nothing is in flight while it
+// computes.
 extern "C" __global__ void pipelineTransformTiles(const float *input,
                                                   float *output)
 {

@@ -2,8 +2,8 @@
 
 #include <cuda/pipeline>
 
-// One block, four tiles, one after the other. While a tile is loading nobody
-// computes. Change that with a cuda::pipeline of two stages.
+// One block, four tiles, one after the other. While a tile is loading
+// nobody computes. Change that with a cuda::pipeline of two stages.
 extern "C" __global__ void pipelineTransformTiles(const float *input,
                                                   float *output)
 {
@@ -13,7 +13,8 @@ extern "C" __global__ void pipelineTransformTiles(const float *input,
     const size_t first = (size_t)blockIdx.x * kAsyncElementsPerBlock;
     const int chunk = threadIdx.x * 4; // where this thread's 16 bytes begin
 
-    // A pipeline of the thread's own: its stages hold what this thread copies.
+    // A pipeline of the thread's own: its stages hold what this thread
+    // copies.
     auto pipeline = cuda::make_pipeline();
     auto startCopy = [&](int t) {
         pipeline.producer_acquire();

@@ -2,8 +2,8 @@
 
 #include <cuda/pipeline>
 
-// One block, four tiles, one after the other. While a tile is loading nobody
-// computes. Change that with a cuda::pipeline of two stages.
+// One block, four tiles, one after the other. While a tile is loading
+// nobody computes. Change that with a cuda::pipeline of two stages.
 extern "C" __global__ void pipelineTransformTiles(const float *input,
                                                   float *output)
 {

@@ -1,7 +1,7 @@
 #include "lab.h"
 
-// One block, 32 tiles, two buffers. While tile t is computed on, tile t + 1 is on
-// its way, and nothing else. Have more of them on their way.
+// One block, 32 tiles, two buffers. While tile t is computed on, tile t + 1
+// is on its way, and nothing else. Have more of them on their way.
 extern "C" __global__ void stagesTransformTiles(const float *input,
                                                 float *output)
 {

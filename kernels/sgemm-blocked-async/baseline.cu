@@ -2,7 +2,7 @@
 
 // What your kernel is measured against: load, then multiply.
 extern "C" __global__ void __launch_bounds__(kThreads)
-sgemm(const float *a, const float *b, float *c, int m, int n, int k)
+    sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 {
     // >>> your code
     // A's slab stands as in memory: an asynchronous copy cannot transpose.
@@ -16,25 +16,23 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
     for (int k0 = 0; k0 < k; k0 += kSlabK) {
         for (int i = threadIdx.x; i < kTileM * kSlabK / 4; i += kThreads) {
             const int r = i / (kSlabK / 4), q = i % (kSlabK / 4) * 4;
-            *reinterpret_cast<float4 *>(&slabA[r][q]) =
-                *reinterpret_cast<const float4 *>(&a[(row0 + r) * k + k0 + q]);
+            store4(&slabA[r][q], load4(&a[(row0 + r) * k + k0 + q]));
         }
-        const int r = threadIdx.x / (kTileN / 4), q = threadIdx.x % (kTileN / 4) * 4;
-        *reinterpret_cast<float4 *>(&slabB[r][q]) =
-            *reinterpret_cast<const float4 *>(&b[(size_t)(k0 + r) * n + col0 + q]);
+        const int r = threadIdx.x / (kTileN / 4);
+        const int q = threadIdx.x % (kTileN / 4) * 4;
+        store4(&slabB[r][q], load4(&b[(size_t)(k0 + r) * n + col0 + q]));
         __syncthreads(); // the slabs are there
 
 #pragma unroll
         for (int i = 0; i < kSlabK; i += 4) {
-            float x[8][4], y[4][4]; // 48 floats loaded for 128 multiply-adds
+            float x[8][4],
+                y[4][4]; // 48 floats loaded for 128 multiply-adds
 #pragma unroll
             for (int r = 0; r < 8; ++r)
-                *reinterpret_cast<float4 *>(x[r]) =
-                    *reinterpret_cast<float4 *>(&slabA[8 * ty + r][i]);
+                store4(x[r], load4(&slabA[8 * ty + r][i]));
 #pragma unroll
             for (int j = 0; j < 4; ++j)
-                *reinterpret_cast<float4 *>(y[j]) =
-                    *reinterpret_cast<float4 *>(&slabB[i + j][4 * tx]);
+                store4(y[j], load4(&slabB[i + j][4 * tx]));
 #pragma unroll
             for (int j = 0; j < 4; ++j)
 #pragma unroll
@@ -47,7 +45,6 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
     }
 
     for (int r = 0; r < 8; ++r)
-        *reinterpret_cast<float4 *>(&c[(row0 + 8 * ty + r) * n + col0 + 4 * tx]) =
-            make_float4(sum[r][0], sum[r][1], sum[r][2], sum[r][3]);
+        store4(&c[(row0 + 8 * ty + r) * n + col0 + 4 * tx], load4(sum[r]));
     // <<< your code
 }

@@ -1,15 +1,16 @@
 #include "lab.h"
 
-// What your kernel is measured against: one element per thread at a time.
+// What your kernel is measured against: one element per thread.
 extern "C" __global__ void __launch_bounds__(kThreads)
-sgemm(const float *a, const float *b, float *c, int m, int n, int k)
+    sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 {
     // >>> your code
     __shared__ float tileA[16][16], tileB[16][16];
 
     const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
 
-    // The block's 128 x 64 tile of C as 32 small ones, one element per thread.
+    // The block's 128 x 64 tile of C as 32 small ones, one element per
+    // thread.
 #pragma unroll 1
     for (int part = 0; part < 32; ++part) {
         const size_t row = blockIdx.y * kTileM + part / 4 * 16 + ty;

@@ -13,6 +13,17 @@ constexpr int kThreads = 256;
 constexpr int kTileM = 128; // rows of C that a block makes
 constexpr int kTileN = 64;  // columns of C that a block makes
 constexpr int kSlabK = 16;  // columns of A and rows of B staged at a time
+
+/* Four floats at once. The address must be a multiple of 16. */
+__device__ __forceinline__ float4 load4(const float *from)
+{
+    return *reinterpret_cast<const float4 *>(from);
+}
+
+__device__ __forceinline__ void store4(float *to, float4 four)
+{
+    *reinterpret_cast<float4 *>(to) = four;
+}
 #endif
 
 #endif

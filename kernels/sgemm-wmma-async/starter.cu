@@ -2,19 +2,21 @@
 
 #include <mma.h>
 
-// The Tensor Cores finish a slab quickly and then wait for the next. Load it while
-// they work.
+// The Tensor Cores finish a slab quickly and then wait for the next. Load
+// it while they work.
 extern "C" __global__ void __launch_bounds__(kThreads)
-sgemm(const float *a, const float *b, float *c, int m, int n, int k)
+    sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 {
     // >>> your code
     using namespace nvcuda;
+    using tf32 = wmma::precision::tf32;
     __shared__ alignas(128) float slabA[kTileM][kSlabK + 4];
     __shared__ alignas(128) float slabB[kSlabK][kTileN + 4];
 
-    // Eight warps, four down and two across, each makes 32 x 32 of the tile.
+    // Eight warps, four down and two across, each makes 32 x 32 of the
+    // tile.
     const int warp = threadIdx.x / 32;
-    const int warpRow = warp / 2 * 32, warpCol = warp % 2 * 32;
+    const int row = warp / 2 * 32, col = warp % 2 * 32;
     const size_t row0 = blockIdx.y * kTileM, col0 = blockIdx.x * kTileN;
 
     wmma::fragment<wmma::accumulator, 16, 16, 8, float> sum[2][2];
@@ -25,22 +27,25 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
     for (int k0 = 0; k0 < k; k0 += kSlabK) {
         for (int i = threadIdx.x; i < kTileM * kSlabK / 4; i += kThreads) {
             const int r = i / (kSlabK / 4), q = i % (kSlabK / 4) * 4;
-            *reinterpret_cast<float4 *>(&slabA[r][q]) =
-                *reinterpret_cast<const float4 *>(&a[(row0 + r) * k + k0 + q]);
+            store4(&slabA[r][q], load4(&a[(row0 + r) * k + k0 + q]));
         }
-        const int r = threadIdx.x / (kTileN / 4), q = threadIdx.x % (kTileN / 4) * 4;
-        *reinterpret_cast<float4 *>(&slabB[r][q]) =
-            *reinterpret_cast<const float4 *>(&b[(size_t)(k0 + r) * n + col0 + q]);
+        const int r = threadIdx.x / (kTileN / 4);
+        const int q = threadIdx.x % (kTileN / 4) * 4;
+        store4(&slabB[r][q], load4(&b[(size_t)(k0 + r) * n + col0 + q]));
         __syncthreads(); // the slabs are there
 
 #pragma unroll
         for (int i = 0; i < kSlabK; i += 8) {
-            wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> x[2];
-            wmma::fragment<wmma::matrix_b, 16, 16, 8, wmma::precision::tf32, wmma::row_major> y[2];
+            wmma::fragment<wmma::matrix_a, 16, 16, 8, tf32, wmma::row_major>
+                x[2];
+            wmma::fragment<wmma::matrix_b, 16, 16, 8, tf32, wmma::row_major>
+                y[2];
 #pragma unroll
             for (int f = 0; f < 2; ++f) {
-                wmma::load_matrix_sync(x[f], &slabA[warpRow + 16 * f][i], kSlabK + 4);
-                wmma::load_matrix_sync(y[f], &slabB[i][warpCol + 16 * f], kTileN + 4);
+                wmma::load_matrix_sync(x[f], &slabA[row + 16 * f][i],
+                                       kSlabK + 4);
+                wmma::load_matrix_sync(y[f], &slabB[i][col + 16 * f],
+                                       kTileN + 4);
                 for (int e = 0; e < x[f].num_elements; ++e)
                     x[f].x[e] = wmma::__float_to_tf32(x[f].x[e]);
                 for (int e = 0; e < y[f].num_elements; ++e)
@@ -57,7 +62,8 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 
     for (int r = 0; r < 2; ++r)
         for (int q = 0; q < 2; ++q)
-            wmma::store_matrix_sync(&c[(row0 + warpRow + 16 * r) * n + col0 + warpCol + 16 * q],
-                                    sum[r][q], n, wmma::mem_row_major);
+            wmma::store_matrix_sync(
+                &c[(row0 + row + 16 * r) * n + col0 + col + 16 * q],
+                sum[r][q], n, wmma::mem_row_major);
     // <<< your code
 }

@@ -2,13 +2,13 @@
 
 #include <mma.h>
 
-// Register-blocked, with the FP32 units doing the arithmetic. Let the Tensor Cores
-// do it: eight warps, each with 16 x 16 x 8 fragments of TF32.
+// Register-blocked, with the FP32 units doing the arithmetic. Let the
+// Tensor Cores do it: eight warps, each with 16 x 16 x 8 fragments of TF32.
 extern "C" __global__ void __launch_bounds__(kThreads)
-sgemm(const float *a, const float *b, float *c, int m, int n, int k)
+    sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 {
     // >>> your code
-    // A's slab stands transposed, so that the eight rows of a thread lie side by
+    // A's slab stands transposed, so that a thread's eight rows lie side by
     // side; four floats of padding spread the stores over the banks.
     __shared__ alignas(16) float slabA[kSlabK][kTileM + 4];
     __shared__ alignas(16) float slabB[kSlabK][kTileN];
@@ -20,25 +20,26 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
     for (int k0 = 0; k0 < k; k0 += kSlabK) {
         for (int i = threadIdx.x; i < kTileM * kSlabK / 4; i += kThreads) {
             const int r = i / (kSlabK / 4), q = i % (kSlabK / 4) * 4;
-            const float4 v = *reinterpret_cast<const float4 *>(&a[(row0 + r) * k + k0 + q]);
+            const float4 v = load4(&a[(row0 + r) * k + k0 + q]);
             slabA[q + 0][r] = v.x;
             slabA[q + 1][r] = v.y;
             slabA[q + 2][r] = v.z;
             slabA[q + 3][r] = v.w;
         }
         {
-            const int r = threadIdx.x / (kTileN / 4), q = threadIdx.x % (kTileN / 4) * 4;
-            *reinterpret_cast<float4 *>(&slabB[r][q]) =
-                *reinterpret_cast<const float4 *>(&b[(size_t)(k0 + r) * n + col0 + q]);
+            const int r = threadIdx.x / (kTileN / 4);
+            const int q = threadIdx.x % (kTileN / 4) * 4;
+            store4(&slabB[r][q],
+                   load4(&b[(size_t)(k0 + r) * n + col0 + q]));
         }
         __syncthreads(); // the slabs are there
 
 #pragma unroll
         for (int i = 0; i < kSlabK; ++i) {
             float x[8], y[4]; // 12 floats loaded for 32 multiply-adds
-            *reinterpret_cast<float4 *>(&x[0]) = *reinterpret_cast<float4 *>(&slabA[i][8 * ty]);
-            *reinterpret_cast<float4 *>(&x[4]) = *reinterpret_cast<float4 *>(&slabA[i][8 * ty + 4]);
-            *reinterpret_cast<float4 *>(&y[0]) = *reinterpret_cast<float4 *>(&slabB[i][4 * tx]);
+            store4(&x[0], load4(&slabA[i][8 * ty]));
+            store4(&x[4], load4(&slabA[i][8 * ty + 4]));
+            store4(&y[0], load4(&slabB[i][4 * tx]));
 #pragma unroll
             for (int r = 0; r < 8; ++r)
 #pragma unroll
@@ -49,7 +50,6 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
     }
 
     for (int r = 0; r < 8; ++r)
-        *reinterpret_cast<float4 *>(&c[(row0 + 8 * ty + r) * n + col0 + 4 * tx]) =
-            make_float4(sum[r][0], sum[r][1], sum[r][2], sum[r][3]);
+        store4(&c[(row0 + 8 * ty + r) * n + col0 + 4 * tx], load4(sum[r]));
     // <<< your code
 }

@@ -18,7 +18,8 @@ extern "C" __global__ void pipelineTransformTiles(const float *input,
     auto startCopy = [&](int t) {
         pipeline.producer_acquire();
         cuda::memcpy_async(&tiles[t % 2][chunk],
-                           input + first + t * kAsyncTileElements + chunk + 1,
+                           input + first + t * kAsyncTileElements + chunk +
+                               1,
                            cuda::aligned_size_t<16>(16), pipeline);
         pipeline.producer_commit();
     };

@@ -28,7 +28,7 @@ extern "C" __global__ void pipelineTransformTiles(const float *input,
     for (int t = 0; t < kAsyncTilesPerBlock; ++t) {
         if (t + 1 < kAsyncTilesPerBlock)
             startCopy(t + 1);
-        __syncthreads();          // and everyone else's
+        __syncthreads(); // and everyone else's
 
         const float *tile = tiles[t % 2];
         float *to = output + first + t * kAsyncTileElements;

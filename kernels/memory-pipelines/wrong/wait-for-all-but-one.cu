@@ -29,7 +29,7 @@ extern "C" __global__ void pipelineTransformTiles(const float *input,
         if (t + 1 < kAsyncTilesPerBlock)
             startCopy(t + 1);
         cuda::pipeline_consumer_wait_prior<1>(pipeline);
-        __syncthreads();          // and everyone else's
+        __syncthreads(); // and everyone else's
 
         const float *tile = tiles[t % 2];
         float *to = output + first + t * kAsyncTileElements;

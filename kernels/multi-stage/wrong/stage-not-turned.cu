@@ -19,8 +19,8 @@ extern "C" __global__ void stagesTransformTiles(const float *input,
     auto startCopy = [&](int t) {
         if (t < kStagesTilesPerBlock) {
             float *stage = tiles + t % kStages * kStagesTileElements;
-            const unsigned to =
-                static_cast<unsigned>(__cvta_generic_to_shared(stage + chunk));
+            const unsigned to = static_cast<unsigned>(
+                __cvta_generic_to_shared(stage + chunk));
             const size_t from = __cvta_generic_to_global(
                 input + first + t * kStagesTileElements + chunk);
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n"
@@ -35,7 +35,10 @@ extern "C" __global__ void stagesTransformTiles(const float *input,
         startCopy(t);
     for (int t = 0; t < kStagesTilesPerBlock; ++t) {
         startCopy(t + kStages - 1);
-        asm volatile("cp.async.wait_group %0;\n" : : "n"(kStages - 1) : "memory");
+        asm volatile("cp.async.wait_group %0;\n"
+                     :
+                     : "n"(kStages - 1)
+                     : "memory");
         __syncthreads(); // everyone's part of tile t is here
 
         const float *tile = tiles;

@@ -4,7 +4,7 @@
 #include "lab.h"
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-sgemm(const float *a, const float *b, float *c, int m, int n, int k)
+    sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 {
     // >>> your code
     // A's slabs stand as in memory: an asynchronous copy cannot transpose.
@@ -17,17 +17,19 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
     // Starts this thread's part of the slabs that begin at k0, as one group.
     auto stage = [&](int buffer, int k0) {
         auto copy16 = [](float *to, const float *from) {
+            const unsigned shared =
+                static_cast<unsigned>(__cvta_generic_to_shared(to));
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n"
                          :
-                         : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                           "l"(__cvta_generic_to_global(from))
+                         : "r"(shared), "l"(__cvta_generic_to_global(from))
                          : "memory");
         };
         for (int i = threadIdx.x; i < kTileM * kSlabK / 4; i += kThreads) {
             const int r = i / (kSlabK / 4), q = i % (kSlabK / 4) * 4;
             copy16(&slabA[buffer][r][q], &a[(row0 + r) * k + k0 + q]);
         }
-        const int r = threadIdx.x / (kTileN / 4), q = threadIdx.x % (kTileN / 4) * 4;
+        const int r = threadIdx.x / (kTileN / 4);
+        const int q = threadIdx.x % (kTileN / 4) * 4;
         copy16(&slabB[buffer][r][q], &b[(size_t)(k0 + r) * n + col0 + q]);
         asm volatile("cp.async.commit_group;\n" ::: "memory");
     };
@@ -43,15 +45,14 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 
 #pragma unroll
         for (int i = 0; i < kSlabK; i += 4) {
-            float x[8][4], y[4][4]; // 48 floats loaded for 128 multiply-adds
+            float x[8][4],
+                y[4][4]; // 48 floats loaded for 128 multiply-adds
 #pragma unroll
             for (int r = 0; r < 8; ++r)
-                *reinterpret_cast<float4 *>(x[r]) =
-                    *reinterpret_cast<float4 *>(&slabA[buffer][8 * ty + r][i]);
+                store4(x[r], load4(&slabA[buffer][8 * ty + r][i]));
 #pragma unroll
             for (int j = 0; j < 4; ++j)
-                *reinterpret_cast<float4 *>(y[j]) =
-                    *reinterpret_cast<float4 *>(&slabB[buffer][i + j][4 * tx]);
+                store4(y[j], load4(&slabB[buffer][i + j][4 * tx]));
 #pragma unroll
             for (int j = 0; j < 4; ++j)
 #pragma unroll
@@ -64,7 +65,6 @@ sgemm(const float *a, const float *b, float *c, int m, int n, int k)
     }
 
     for (int r = 0; r < 8; ++r)
-        *reinterpret_cast<float4 *>(&c[(row0 + 8 * ty + r) * n + col0 + 4 * tx]) =
-            make_float4(sum[r][0], sum[r][1], sum[r][2], sum[r][3]);
+        store4(&c[(row0 + 8 * ty + r) * n + col0 + 4 * tx], load4(sum[r]));
     // <<< your code
 }

@@ -281,16 +281,15 @@ const struct op *path_exit(struct warp *w, const struct op *op)
 }
 
 /* Words of .param space from one activation to another, for the lanes in mask. */
-static void copy_params(struct frame *to, const struct frame *from, const struct call_copy *copies,
-                        uint32_t count, uint32_t mask)
+static void copy_params(struct frame *to, const struct param_place *places,
+                        const struct frame *from, const struct param_place *sources, uint32_t count,
+                        uint32_t mask)
 {
     for (uint32_t c = 0; c < count; c++) {
-        for (uint32_t word = 0; word < (copies[c].bytes + 3) / 4; word++) {
-            uint32_t *d =
-                (uint32_t *)(void *)(to->params + (size_t)(copies[c].to / 4 + word) * 128);
-            const uint32_t *s =
-                (const uint32_t *)(const void *)(from->params +
-                                                 (size_t)(copies[c].from / 4 + word) * 128);
+        for (uint32_t word = 0; word < (sources[c].bytes + 3) / 4; word++) {
+            size_t d_word = places[c].offset / 4 + word, s_word = sources[c].offset / 4 + word;
+            uint32_t *d = (uint32_t *)(void *)(to->params + d_word * 128);
+            const uint32_t *s = (const uint32_t *)(const void *)(from->params + s_word * 128);
             for (unsigned i = 0; i < WARP_LANES; i++)
                 d[i] = mask >> i & 1 ? s[i] : d[i];
         }
@@ -310,7 +309,8 @@ const struct op *path_return(struct warp *w, const struct op *op)
     if (j < 0) /* the entry's own return */
         return path_exit(w, op);
     const struct call_site *site = w->frame->site;
-    copy_params(w->frame->caller, w->frame, site->results, site->result_count, leaving);
+    copy_params(w->frame->caller, site->results, w->frame, w->frame->func->results,
+                site->result_count, leaving);
     w->joins[j].arrived |= leaving;
     path->mask &= ~leaving;
     if (path->mask) {
@@ -320,23 +320,30 @@ const struct op *path_return(struct warp *w, const struct op *op)
     return path_ended(w, path->join);
 }
 
-const struct op *path_call(struct warp *w, const struct op *op)
+void path_split_off(struct warp *w, const struct op *op, uint32_t mask)
+{
+    struct path *path = current(w);
+    new_path(w, op, path->mask & ~mask, path->frame, path->join);
+    path->mask = w->active = w->mask = path->mask & mask;
+}
+
+const struct op *path_call(struct warp *w, const struct op *op, const struct func *callee)
 {
     const struct call_site *site = op->extra;
     struct path *path = current(w);
-    struct frame *frame = frame_open(w, site->callee, w->frame);
+    struct frame *frame = frame_open(w, callee, w->frame);
     if (!frame)
         return stop_block(w, op, PTX_FAULT, (unsigned)__builtin_ctz(w->mask),
-                          "stack overflow: %s is called %u levels deep", site->callee->name,
+                          "stack overflow: %s is called %u levels deep", callee->name,
                           w->frame->depth + 1);
     frame->return_to = op + 1;
     frame->site = site;
-    copy_params(frame, w->frame, site->arguments, site->argument_count, w->active);
+    copy_params(frame, callee->params, w->frame, site->arguments, site->argument_count, w->active);
     struct join join = {.frame = frame, .expected = w->active, .parent = path->join};
     path->join = new_join(w, &join);
     path->frame = frame;
     switch_to(w, w->current);
-    return site->callee->ops;
+    return callee->ops;
 }
 
 /* ---- warp-wide operations ----------------------------------------------------------------------

@@ -10,14 +10,11 @@
 
 #include "harness/ptx/exec.h"
 
-/* A call as decoded: which words of the caller's .param space go where. */
-struct call_copy {
-    uint32_t from, to, bytes; /* offsets in the caller's and callee's param space */
-};
-
+/* A call as decoded: where its arguments and results lie in the caller's .param space. The callee's
+ * places are its own (struct func). */
 struct call_site {
-    const struct func *callee;
-    const struct call_copy *arguments, *results; /* results: from callee, to caller */
+    const struct func *callee; /* NULL: through a pointer */
+    const struct param_place *arguments, *results;
     uint32_t argument_count, result_count;
 };
 
@@ -41,7 +38,10 @@ const struct op *path_arrive(struct warp *w, const struct op *op);
 /* The lanes in w->mask end (exit), or leave the function (ret). */
 const struct op *path_exit(struct warp *w, const struct op *op);
 const struct op *path_return(struct warp *w, const struct op *op);
-const struct op *path_call(struct warp *w, const struct op *op);
+const struct op *path_call(struct warp *w, const struct op *op, const struct func *callee);
+
+/* The lanes outside of `mask` become a path of their own that runs op again, the others go on. */
+void path_split_off(struct warp *w, const struct op *op, uint32_t mask);
 
 /* The current path waits on `op`, which will be run again once path_wake was called. `members`:
  * lanes of a warp-wide operation, 0 for other waits. */

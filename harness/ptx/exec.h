@@ -87,6 +87,11 @@ struct address_slot {
     uint64_t addend;
 };
 
+/* A parameter or result in .param space. */
+struct param_place {
+    uint32_t offset, bytes;
+};
+
 /* A decoded function. */
 struct func {
     const char *name;
@@ -104,6 +109,8 @@ struct func {
     uint32_t index;          /* in the module */
     const struct address_slot *addresses; /* slots whose value depends on launch or activation */
     uint32_t address_count;
+    const struct param_place *params, *results;
+    uint32_t param_count, result_count;
     bool is_entry;
     bool cross_block; /* its blocks may talk: atomics with results, volatile, fences */
     const struct ptx_symbol *shared;
@@ -206,9 +213,10 @@ struct run {
     uint32_t shared_bytes;
     uint32_t dynamic_base; /* where dynamic shared memory starts */
     uint64_t block_count;
-    uint64_t steps;      /* budget of a block */
-    uint64_t next_block; /* atomic */
-    uint64_t stop_after; /* atomic: blocks with a larger index need not run */
+    uint64_t steps;       /* budget of a block */
+    uint64_t next_block;  /* atomic */
+    uint64_t stop_after;  /* atomic: blocks with a larger index need not run */
+    uint64_t deadline_ns; /* by the monotonic clock, 0: none */
     bool checks, counting;
     struct hazard_run *hazard; /* hazard.h: what all workers share */
 };
@@ -252,7 +260,9 @@ struct worker {
 #define LOCAL_WINDOW  0x00007f2000000000ull
 #define CONST_WINDOW  0x00007f3000000000ull
 #define PARAM_WINDOW  0x00007f4000000000ull
-#define IMAGE_WINDOW  0x00007f5000000000ull
+/* Pointers to functions: FUNCTION_WINDOW + 16 * index. */
+#define FUNCTION_WINDOW 0x00007f6000000000ull
+#define IMAGE_WINDOW    0x00007f5000000000ull
 
 /* ---- for handlers and hooks --------------------------------------------------------------------
  */

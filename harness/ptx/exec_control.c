@@ -101,7 +101,43 @@ HANDLER(ret)
 
 HANDLER(call)
 {
-    return path_call(w, op);
+    const struct call_site *site = op->extra;
+    return path_call(w, op, site->callee);
+}
+
+static bool fits(const struct func *callee, const struct call_site *site)
+{
+    if (callee->is_entry || !callee->ops || callee->param_count != site->argument_count ||
+        callee->result_count != site->result_count)
+        return false;
+    for (u32 i = 0; i < site->argument_count; i++) {
+        if (callee->params[i].bytes != site->arguments[i].bytes)
+            return false;
+    }
+    for (u32 i = 0; i < site->result_count; i++) {
+        if (callee->results[i].bytes != site->results[i].bytes)
+            return false;
+    }
+    return true;
+}
+
+/* Through a pointer in register a: lanes with the same target go together, one target at a time. */
+HANDLER(call_pointer)
+{
+    const struct module *module = w->frame->func->module->internal;
+    const u64 *a = SRC(u64, op->a);
+    unsigned lane = (unsigned)__builtin_ctz(w->active);
+    u64 number = (a[lane] - FUNCTION_WINDOW) / 16;
+    const struct func *callee = number < module->function_count ? module->decoded[number] : NULL;
+    if (!callee || a[lane] % 16 || !fits(callee, op->extra))
+        return stop_block(w, op, PTX_FAULT, lane,
+                          "a call through a pointer that is no such function");
+    u32 same = 0;
+    EACH(w->active)
+    same |= (u32)(a[i] == a[lane]) << i;
+    if (same != w->active)
+        path_split_off(w, op, same);
+    return path_call(w, op, callee);
 }
 
 HANDLER(call_host)

@@ -52,14 +52,14 @@ static bool next_element(const char **pattern, struct element *out)
     return true;
 }
 
-/* Number of the alternative that equals the word, -1 for none. */
+/* Number of the alternative that equals the word, -1 for none; '-' holds a number's place only. */
 static int choose(const struct element *element, const struct form_word *word)
 {
     const char *at = element->choices, *end = at + element->len;
     for (int number = 0; at < end; number++) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         size_t len = (size_t)((comma ? comma : end) - at);
-        if (len == word->len && !memcmp(at, word->text, len))
+        if (len == word->len && !memcmp(at, word->text, len) && *at != '-')
             return number;
         at += len + 1;
     }

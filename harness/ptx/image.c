@@ -15,6 +15,9 @@ static uint8_t *bytes_of(struct ptx_image *image, const struct variable *v)
 static uint64_t address_of(const struct module *module, const struct init_address *address)
 {
     const struct variable *v = scope_find_variable(module->scope, address->name);
+    const struct function *f = v ? NULL : module_find_function(module, address->name);
+    if (f)
+        return FUNCTION_WINDOW + 16 * (uint64_t)f->index;
     if (!v)
         return 0;
     uint64_t base = v->space == PTX_SPACE_GLOBAL  ? IMAGE_WINDOW

@@ -63,7 +63,10 @@ static void skip_blanks(struct lexer *lexer)
 static void lex_word(struct lexer *lexer, struct token *token)
 {
     const char *at = lexer->at;
+    bool directive = *at == '.';
     while (at < lexer->end) {
+        if (directive && at > lexer->at && *at == '.')
+            break;
         if (is_word_start(*at) || is_digit(*at))
             at++;
         else if (lexer->end - at >= 3 && at[0] == ':' && at[1] == ':' &&

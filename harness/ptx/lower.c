@@ -40,7 +40,8 @@ static struct draft *add_draft(struct lower *l, const struct inst *inst)
 static bool moves_lanes(const struct form *form)
 {
     return form->kind == PTX_KIND_WARP || form->handler == H_barrier ||
-           form->handler == H_bar_warp_sync || form->handler == H_call || form->handler == H_brx;
+           form->handler == H_bar_warp_sync || form->handler == H_call ||
+           form->handler == H_call_pointer || form->handler == H_brx;
 }
 
 static bool is_branch(const struct draft *d)
@@ -459,6 +460,17 @@ static void emit(struct lower *l, const struct layout *y)
     fill_template(l, func);
 }
 
+static const struct param_place *list_places(struct arena *arena, const struct variable *v,
+                                             uint32_t *count)
+{
+    for (const struct variable *each = v; each; each = each->next)
+        ++*count;
+    struct param_place *places = arena_array(arena, *count, sizeof *places);
+    for (uint32_t i = 0; v; v = v->next, i++)
+        places[i] = (struct param_place){.offset = v->offset, .bytes = (uint32_t)v->bytes};
+    return places;
+}
+
 void lower_function(struct module *module, struct function *function, struct func *out)
 {
     uint32_t special[SPECIAL_COUNT] = {0};
@@ -475,6 +487,8 @@ void lower_function(struct module *module, struct function *function, struct fun
     out->module = module->public;
     out->index = function->index;
     out->is_entry = function->is_entry;
+    out->params = list_places(module->arena, function->params, &out->param_count);
+    out->results = list_places(module->arena, function->results, &out->result_count);
     out->local_bytes = (function->local_bytes + 15) & ~15u;
     out->param_bytes = (function->param_bytes + 15) & ~15u;
     draft_all(&l);

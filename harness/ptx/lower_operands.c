@@ -127,8 +127,13 @@ static bool special_source(struct lower *l, uint32_t special, uint32_t bytes, ui
 bool lower_address_of(struct lower *l, const struct operand *o, uint32_t bytes, uint32_t *out)
 {
     const struct variable *v = scope_find_variable(l->inst->scope, o->name);
+    const struct function *f = v ? NULL : module_find_function(l->module, o->name);
+    if (f && bytes == 8 && !o->value) {
+        *out = lower_constant(l, FUNCTION_WINDOW + 16 * (uint64_t)f->index, 8);
+        return true;
+    }
     if (!v)
-        return lower_fail(l, "%s is not a variable", o->name);
+        return lower_fail(l, "%.100s is not a variable", o->name);
     if (v->space == PTX_SPACE_SHARED && v->unsized) {
         *out = address_slot(l, false, v->offset + o->value, bytes == 8);
         return true;

@@ -643,26 +643,30 @@ static const struct variable *call_param(struct lower *l, const struct operand *
     return v && v->space == PTX_SPACE_PARAM ? v : NULL;
 }
 
-static bool copies(struct lower *l, const struct operand *list, const struct variable *declared,
-                   bool into_callee, const struct call_copy **out, uint32_t *count)
+static bool places(struct lower *l, const struct operand *list, const struct param_place **out,
+                   uint32_t *count)
 {
-    struct call_copy *copy = arena_array(l->module->arena, list->count, sizeof *copy);
+    struct param_place *place = arena_array(l->module->arena, list->count, sizeof *place);
     for (uint32_t i = 0; i < list->count; i++) {
         const struct variable *v = call_param(l, &list->items[i]);
         if (!v)
             return false;
-        if (!declared || declared->bytes != v->bytes)
-            return lower_fail(l, "arguments do not fit the function's declaration");
-        copy[i] = (struct call_copy){.from = into_callee ? v->offset : declared->offset,
-                                     .to = into_callee ? declared->offset : v->offset,
-                                     .bytes = (uint32_t)v->bytes};
-        declared = declared->next;
+        place[i] = (struct param_place){.offset = v->offset, .bytes = (uint32_t)v->bytes};
     }
-    if (declared)
-        return lower_fail(l, "arguments are missing");
-    *out = copy;
+    *out = place;
     *count = list->count;
     return true;
+}
+
+/* Whether what the call passes is what the function declares. */
+static bool matches(struct lower *l, const struct param_place *place, uint32_t count,
+                    const struct variable *declared)
+{
+    for (uint32_t i = 0; i < count; i++, declared = declared->next) {
+        if (!declared || declared->bytes != place[i].bytes)
+            return lower_fail(l, "arguments do not fit the function's declaration");
+    }
+    return !declared || lower_fail(l, "arguments are missing");
 }
 
 static bool host_site(struct lower *l, const struct operand *results,
@@ -690,7 +694,7 @@ static bool host_site(struct lower *l, const struct operand *results,
     return true;
 }
 
-/* call {(results),} name {, (arguments)} */
+/* call {(results),} name {, (arguments)} {, prototype} */
 static bool rule_call(struct lower *l, const struct inst *inst, struct op *op)
 {
     static const struct operand none = {.kind = OPERAND_LIST};
@@ -698,24 +702,33 @@ static bool rule_call(struct lower *l, const struct inst *inst, struct op *op)
     uint32_t at = 0;
     if (at < inst->operand_count && inst->operands[at].kind == OPERAND_LIST)
         results = &inst->operands[at++];
-    if (at == inst->operand_count || inst->operands[at].kind != OPERAND_NAME)
-        return lower_fail(l, "a call through a pointer");
-    const char *name = inst->operands[at++].name;
+    if (at == inst->operand_count)
+        return lower_fail(l, "the function is missing");
+    const struct operand *target = &inst->operands[at++];
+    bool pointer = target->kind == OPERAND_REG;
     if (at < inst->operand_count && inst->operands[at].kind == OPERAND_LIST)
         arguments = &inst->operands[at++];
-    if (at != inst->operand_count)
-        return lower_fail(l, "more operands than it takes");
-    struct function *callee = module_find_function(l->module, name);
-    enum host_function host = host_find(name);
+    at += pointer && at < inst->operand_count; /* the prototype */
+    if (at != inst->operand_count || (!pointer && target->kind != OPERAND_NAME))
+        return lower_fail(l, "operands that do not belong here");
+    struct function *callee = pointer ? NULL : module_find_function(l->module, target->name);
+    enum host_function host = pointer ? HOST_NONE : host_find(target->name);
     if ((!callee || callee->is_extern) && host != HOST_NONE)
         return host_site(l, results, arguments, host, op);
-    if (!callee || callee->is_extern || callee->is_entry)
-        return lower_fail(l, "the function %s", name);
+    if (!pointer && (!callee || callee->is_extern || callee->is_entry))
+        return lower_fail(l, "the function %.100s", target->name);
     struct call_site *site = arena_alloc(l->module->arena, sizeof *site);
-    site->callee = l->module->decoded[callee->index];
     op->extra = site;
-    return copies(l, arguments, callee->params, true, &site->arguments, &site->argument_count) &&
-           copies(l, results, callee->results, false, &site->results, &site->result_count);
+    if (!places(l, arguments, &site->arguments, &site->argument_count) ||
+        !places(l, results, &site->results, &site->result_count))
+        return false;
+    if (pointer) {
+        op->body = H_call_pointer;
+        return lower_source(l, target, 8, false, &op->a);
+    }
+    site->callee = l->module->decoded[callee->index];
+    return matches(l, site->arguments, site->argument_count, callee->params) &&
+           matches(l, site->results, site->result_count, callee->results);
 }
 
 /* ---- the rest ----------------------------------------------------------------------------------

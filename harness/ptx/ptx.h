@@ -127,10 +127,12 @@ enum ptx_order { PTX_FORWARD, PTX_REVERSE, PTX_RANDOM }; /* in which warps of a 
 enum ptx_isa { PTX_ISA_BEST, PTX_ISA_BASE, PTX_ISA_AVX2, PTX_ISA_AVX512 };
 
 struct ptx_options {
-    bool checks;      /* shadow memory: races, uninitialised reads, data in flight */
-    bool counters;    /* sectors, bank conflicts, per line */
-    unsigned threads; /* 0 and 1: one. Kernels whose blocks talk to each other get one anyway */
-    uint64_t steps;   /* warp instructions one block may execute; 0 is 1 << 28 */
+    bool checks;        /* shadow memory: races, uninitialised reads, data in flight */
+    bool counters;      /* sectors, bank conflicts, per line */
+    unsigned threads;   /* 0 and 1: one. Kernels whose blocks talk to each other get one anyway */
+    uint64_t steps;     /* warp instructions one block may execute; 0 is 1 << 28 */
+    double deadline_ms; /* of the whole launch by the clock, 0: none. A net below `steps`, which
+                         * alone gives the same result every time */
     enum ptx_order order;
     uint64_t seed;        /* for PTX_RANDOM */
     enum ptx_isa isa;     /* PTX_ISA_BEST: what this CPU has */

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum {
     SLICE_INSTRUCTIONS = 8192, /* of one path, before others get their turn */
@@ -80,6 +81,13 @@ uint64_t block_clock(const struct warp *w)
     return w->block->steps + (uint64_t)(SLICE_INSTRUCTIONS - w->slice);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 const struct op *block_turn_over(struct warp *w, const struct op *op)
 {
     settle_slice(w);
@@ -88,6 +96,9 @@ const struct op *block_turn_over(struct warp *w, const struct op *op)
                           "still running after %" PRIu64 " warp instructions of one block: "
                           "an endless loop, or far too much work",
                           w->worker->run->steps);
+    if (w->worker->run->deadline_ns && now_ns() > w->worker->run->deadline_ns)
+        return stop_block(w, op, PTX_TIMED_OUT, (unsigned)__builtin_ctz(w->active),
+                          "not done in time: an endless loop, or far too much work");
     return path_yield(w, op);
 }
 
@@ -382,6 +393,8 @@ static bool open_run(struct run *run, const struct ptx_launch *launch, struct er
     run->checks = launch->options.checks;
     run->counting = launch->options.counters;
     run->steps = launch->options.steps ? launch->options.steps : DEFAULT_STEPS;
+    if (launch->options.deadline_ms > 0)
+        run->deadline_ns = now_ns() + (uint64_t)(launch->options.deadline_ms * 1e6);
     run->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     run->dynamic_base = module_of(run)->dynamic_shared_from;
     run->shared_bytes = run->entry->static_shared_bytes;

@@ -115,6 +115,8 @@ static const char *item_name(const struct ptx_memory *item)
     return item->name && *item->name ? item->name : "an unnamed allocation";
 }
 
+enum { NULL_ZONE = 1 << 20 }; /* addresses that can only come from a null pointer */
+
 /* The allocation nearest to an address, and on which side of it the address lies. */
 static void describe_nearest(const struct memory_map *map, uint64_t va, char *out, size_t size)
 {
@@ -129,15 +131,21 @@ static void describe_nearest(const struct memory_map *map, uint64_t va, char *ou
             best_distance = distance;
         }
     }
-    if (!va) {
-        snprintf(out, size, "the pointer is null");
+    if (va < NULL_ZONE) {
+        snprintf(out, size,
+                 va ? "that is a null pointer and an offset of %" PRIu64 " bytes"
+                    : "that is a null pointer",
+                 va);
     } else if (!best || best_distance > 1ull << 40) {
         snprintf(out, size, "no allocation is near");
     } else if (va < best->va) {
         snprintf(out, size, "%" PRIu64 " bytes before %s", best_distance, item_name(best));
     } else if (va >= best->va + best->bytes) {
-        snprintf(out, size, "%" PRIu64 " bytes behind the end of %s, which has %" PRIu64 " bytes",
-                 best_distance, item_name(best), best->bytes);
+        char distance[40] = "right";
+        if (va > best->va + best->bytes)
+            snprintf(distance, sizeof distance, "%" PRIu64 " bytes", best_distance);
+        snprintf(out, size, "%s behind the end of %s, which has %" PRIu64 " bytes", distance,
+                 item_name(best), best->bytes);
     } else {
         snprintf(out, size, "it crosses the end of %s, which has %" PRIu64 " bytes",
                  item_name(best), best->bytes);

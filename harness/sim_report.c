@@ -1,0 +1,244 @@
+/* What a simulated launch found, in the record's words (docs/record.md). */
+#include "harness/sim.h"
+
+#include "harness/base/buf.h"
+#include "harness/base/clean.h"
+#include "harness/base/msg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sim_line(const struct backend_module *module, uint32_t line)
+{
+    uint32_t id = ptx_line_in_file(module->ptx, line, module->source_name);
+    return (int)module->ptx->lines[id].line;
+}
+
+/* ---- status ------------------------------------------------------------------------------------
+ */
+
+static const char *fault_kind(const struct ptx_result *run)
+{
+    if (run->fault_space == PTX_SPACE_NONE)
+        return "trap";
+    if (!strncmp(run->message, "misaligned", 10))
+        return "misaligned";
+    return strstr(run->message, "null pointer") ? "illegal-address" : "out-of-bounds";
+}
+
+/* "thread (5,0,0) of block (2,0,0)", as far as dimensions are used. */
+static void name_thread(char *out, size_t size, const struct launch *launch,
+                        const struct ptx_thread *at)
+{
+    bool flat = launch->block[1] == 1 && launch->block[2] == 1;
+    bool flat_grid = launch->grid[1] == 1 && launch->grid[2] == 1;
+    char thread[48], block[48];
+    if (flat)
+        snprintf(thread, sizeof thread, "%u", at->thread[0]);
+    else
+        snprintf(thread, sizeof thread, "(%u,%u,%u)", at->thread[0], at->thread[1], at->thread[2]);
+    if (flat_grid)
+        snprintf(block, sizeof block, "%u", at->block[0]);
+    else
+        snprintf(block, sizeof block, "(%u,%u,%u)", at->block[0], at->block[1], at->block[2]);
+    snprintf(out, size, _("thread %s of block %s"), thread, block);
+}
+
+static void report_status(const struct launch *launch, const struct ptx_result *run,
+                          struct launch_result *out)
+{
+    char who[128] = "";
+    out->line = sim_line(launch->module, run->line);
+    if (run->has_thread)
+        name_thread(who, sizeof who, launch, &run->thread);
+    switch (run->status) {
+    case PTX_DONE:
+        return;
+    case PTX_UNSUPPORTED:
+        out->verdict = VERDICT_CANNOT_RUN;
+        snprintf(out->text, sizeof out->text, "%s", run->message);
+        return;
+    case PTX_TIMED_OUT:
+        out->verdict = VERDICT_TIMED_OUT;
+        if (out->line)
+            snprintf(out->text, sizeof out->text, _("%.400s; it was at line %d"), run->message,
+                     out->line);
+        else
+            snprintf(out->text, sizeof out->text, "%s", run->message);
+        return;
+    case PTX_DEADLOCK:
+        out->verdict = VERDICT_TIMED_OUT;
+        snprintf(out->text, sizeof out->text, "%s", run->message);
+        return;
+    case PTX_FAULT:
+        out->verdict = VERDICT_FAULT;
+        snprintf(out->fault_kind, sizeof out->fault_kind, "%s", fault_kind(run));
+        if (*who && out->line)
+            snprintf(out->text, sizeof out->text, _("%.300s (line %d, %s)"), run->message,
+                     out->line, who);
+        else
+            snprintf(out->text, sizeof out->text, "%s", run->message);
+        return;
+    }
+}
+
+/* ---- hazards -----------------------------------------------------------------------------------
+ */
+
+static unsigned linear(const struct launch *launch, const uint32_t t[3])
+{
+    return t[0] + launch->block[0] * (t[1] + launch->block[1] * t[2]);
+}
+
+/* "tile[12]": the array and, when there is one number, the index. */
+static void add_where(json_t *object, const char *where)
+{
+    const char *bracket = strchr(where, '[');
+    size_t len = bracket ? (size_t)(bracket - where) : strlen(where);
+    char *end;
+    if (!len)
+        return;
+    json_object_set_new(object, "array", json_stringn(where, len));
+    if (!bracket)
+        return;
+    long long index = strtoll(bracket + 1, &end, 10);
+    if (*end == ']' && !end[1])
+        json_object_set_new(object, "index", json_integer(index));
+}
+
+static json_t *hazard_json(const struct launch *launch, const struct ptx_hazard *h)
+{
+    const struct backend_module *module = launch->module;
+    json_t *object = json_object(), *threads = json_array();
+    json_object_set_new(object, "kind", json_string(ptx_hazard_name(h->kind)));
+    json_object_set_new(object, "line", json_integer(sim_line(module, h->line)));
+    int other = sim_line(module, h->other_line);
+    if (other)
+        json_object_set_new(object, "other_line", json_integer(other));
+    json_object_set_new(
+        object, "block",
+        json_pack("[i,i,i]", h->thread.block[0], h->thread.block[1], h->thread.block[2]));
+    json_array_append_new(threads, json_integer(linear(launch, h->thread.thread)));
+    if (h->has_other)
+        json_array_append_new(threads, json_integer(linear(launch, h->other.thread)));
+    json_object_set_new(object, "threads", threads);
+    add_where(object, h->where);
+    json_object_set_new(object, "count", json_integer((json_int_t)h->count));
+    json_object_set_new(object, "text", json_string(h->text));
+    return object;
+}
+
+static void report_hazards(const struct launch *launch, const struct ptx_result *run,
+                           struct launch_result *out)
+{
+    if (!run->hazard_count)
+        return;
+    out->hazards = json_array();
+    for (size_t i = 0; i < run->hazard_count; i++)
+        json_array_append_new(out->hazards, hazard_json(launch, &run->hazards[i]));
+    if (out->verdict != VERDICT_PASS)
+        return;
+    out->verdict = VERDICT_HAZARD;
+    out->line = sim_line(launch->module, run->hazards[0].line);
+    snprintf(out->text, sizeof out->text, "%s", run->hazards[0].text);
+}
+
+/* ---- counters ----------------------------------------------------------------------------------
+ */
+
+static json_t *number(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static json_t *kinds_json(const struct ptx_counters *c)
+{
+    json_t *kinds = json_object();
+    for (unsigned k = 0; k < PTX_KIND_COUNT; k++) {
+        if (c->by_kind[k])
+            json_object_set_new(kinds, ptx_kind_name(k), number(c->by_kind[k]));
+    }
+    return kinds;
+}
+
+/* Lines of headers and of the student's file under one number: sums per line that can be shown. */
+static json_t *lines_json(const struct launch *launch, const struct ptx_result *run)
+{
+    json_t *lines = json_array();
+    for (size_t i = 0; i < run->line_count; i++) {
+        const struct ptx_line_counters *l = &run->lines[i];
+        uint64_t requests = l->global_load_requests + l->global_store_requests;
+        uint64_t conflicts = l->shared_wavefronts - l->shared_ideal_wavefronts;
+        int line = sim_line(launch->module, l->line);
+        if (!line || !(requests || l->shared_requests))
+            continue;
+        json_t *known = NULL, *entry;
+        size_t k;
+        json_array_foreach(lines, k, entry) {
+            if (json_integer_value(json_object_get(entry, "line")) == line)
+                known = entry;
+        }
+        if (!known) {
+            known = json_pack("{s:i}", "line", line);
+            json_array_append_new(lines, known);
+        }
+        const struct {
+            const char *key;
+            uint64_t value;
+        } sums[] = {
+            {"requests", requests + l->shared_requests},
+            {"sectors", l->global_load_sectors + l->global_store_sectors},
+            {"bank_conflicts", conflicts},
+        };
+        for (size_t s = 0; s < sizeof sums / sizeof *sums; s++) {
+            json_int_t old = json_integer_value(json_object_get(known, sums[s].key));
+            json_object_set_new(known, sums[s].key, number((uint64_t)old + sums[s].value));
+        }
+    }
+    return lines;
+}
+
+static void report_counters(const struct launch *launch, const struct ptx_result *run,
+                            struct launch_result *out)
+{
+    const struct ptx_counters *c = &run->counters;
+    uint64_t requests = c->global_load_requests + c->global_store_requests;
+    uint64_t sectors = c->global_load_sectors + c->global_store_sectors;
+    uint64_t bytes = c->global_load_bytes + c->global_store_bytes + c->async_bytes;
+    json_t *object = json_pack("{s:s}", "backend", "sim");
+    json_object_set_new(object, "instructions", number(c->warp_instructions));
+    json_object_set_new(object, "lane_instructions", number(c->thread_instructions));
+    json_object_set_new(object, "by_kind", kinds_json(c));
+    if (requests)
+        json_object_set_new(object, "sectors_per_request",
+                            json_real((double)sectors / (double)requests));
+    json_object_set_new(object, "bank_conflicts",
+                        number(c->shared_wavefronts - c->shared_ideal_wavefronts));
+    json_object_set_new(object, "divergent_branches", number(c->divergent_branches));
+    json_object_set_new(object, "bytes_read", number(c->global_load_bytes + c->async_bytes));
+    json_object_set_new(object, "bytes_written", number(c->global_store_bytes));
+    json_object_set_new(object, "flops", number(c->flops));
+    if (bytes)
+        json_object_set_new(object, "arithmetic_intensity",
+                            json_real((double)c->flops / (double)bytes));
+    json_object_set_new(object, "lines", lines_json(launch, run));
+    out->counters = object;
+}
+
+void sim_report(const struct sim *sim, const struct launch *launch, const struct ptx_result *run,
+                struct launch_result *out)
+{
+    (void)sim;
+    report_status(launch, run, out);
+    if (launch->hazards) {
+        report_hazards(launch, run, out);
+        report_counters(launch, run, out);
+        out->timeline = sim_timeline(launch->module, run);
+    }
+    if (run->output.len) {
+        struct buf clean = {0};
+        clean_text(&clean, buf_str(&run->output), run->output.len);
+        out->output = buf_take(&clean);
+    }
+}

@@ -1,0 +1,170 @@
+/* The step view: one block's copies, waits and barriers over its progress. A row for each copy
+ * group that is in flight at the same time as others, one for waits, one for barriers, one for the
+ * rest. */
+#include "harness/sim.h"
+
+#include "harness/base/buf.h"
+#include "harness/base/msg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TIMELINE_MOST_SPANS = 400 };
+
+struct span {
+    uint64_t from, to;
+    uint32_t group, line, bytes;
+    bool landed;
+};
+
+struct spans {
+    struct span *items;
+    size_t count, capacity;
+};
+
+static struct span *add_span(struct spans *spans)
+{
+    if (spans->count == spans->capacity) {
+        spans->capacity = spans->capacity ? spans->capacity * 2 : 32;
+        spans->items = mem_grow(spans->items, spans->capacity, sizeof *spans->items);
+    }
+    struct span *span = &spans->items[spans->count++];
+    *span = (struct span){0};
+    return span;
+}
+
+/* All warps' copies of one group number are one bar: from the first issue to the last landing. */
+static void gather_copies(const struct ptx_result *run, struct spans *copies)
+{
+    for (size_t i = 0; i < run->event_count; i++) {
+        const struct ptx_event *e = &run->events[i];
+        if (e->kind != PTX_EVENT_ISSUE && e->kind != PTX_EVENT_LAND)
+            continue;
+        struct span *span = NULL;
+        for (size_t k = copies->count; k-- > 0 && !span;) {
+            if (copies->items[k].group == e->group)
+                span = &copies->items[k];
+        }
+        if (!span && copies->count >= TIMELINE_MOST_SPANS)
+            continue;
+        if (!span) {
+            span = add_span(copies);
+            *span =
+                (struct span){.from = e->step, .to = e->step, .group = e->group, .line = e->line};
+        }
+        if (e->kind == PTX_EVENT_ISSUE)
+            span->bytes += e->bytes;
+        span->landed |= e->kind == PTX_EVENT_LAND;
+        span->to = e->step > span->to ? e->step : span->to;
+    }
+}
+
+/* A barrier is a bar from its first arrival to its release. */
+static void gather_barriers(const struct ptx_result *run, struct spans *barriers)
+{
+    const struct ptx_event *first = NULL;
+    for (size_t i = 0; i < run->event_count; i++) {
+        const struct ptx_event *e = &run->events[i];
+        if (e->kind == PTX_EVENT_ARRIVE && !first)
+            first = e;
+        if (e->kind != PTX_EVENT_RELEASE || !first || barriers->count >= TIMELINE_MOST_SPANS)
+            continue;
+        *add_span(barriers) =
+            (struct span){.from = first->step, .to = e->step, .line = first->line};
+        first = NULL;
+    }
+}
+
+static json_t *span_json(const struct backend_module *module, const struct span *span,
+                         const char *kind, const char *label)
+{
+    return json_pack("{s:s, s:I, s:I, s:s, s:i}", "kind", kind, "from", (json_int_t)span->from,
+                     "to", (json_int_t)span->to, "label", label, "line",
+                     sim_line(module, span->line));
+}
+
+static void add_copy_rows(json_t *rows, const struct backend_module *module,
+                          const struct spans *copies)
+{
+    uint64_t busy_until[8] = {0};
+    json_t *row_spans[8] = {0};
+    for (size_t i = 0; i < copies->count; i++) {
+        const struct span *span = &copies->items[i];
+        unsigned row = 0;
+        while (row < 7 && row_spans[row] && busy_until[row] > span->from)
+            row++;
+        if (!row_spans[row]) {
+            char name[32];
+            snprintf(name, sizeof name, _("copies %u"), row + 1);
+            row_spans[row] = json_array();
+            json_array_append_new(rows,
+                                  json_pack("{s:s, s:o}", "name", name, "spans", row_spans[row]));
+        }
+        char label[64];
+        snprintf(label, sizeof label, _("group %u, %u bytes"), span->group, span->bytes);
+        json_array_append_new(row_spans[row],
+                              span_json(module, span, span->landed ? "copy" : "lost", label));
+        busy_until[row] = span->to;
+    }
+}
+
+static void add_barrier_row(json_t *rows, const struct backend_module *module,
+                            const struct spans *barriers, uint64_t end)
+{
+    json_t *waits = json_array(), *work = json_array();
+    uint64_t at = 0;
+    for (size_t i = 0; i < barriers->count; i++) {
+        const struct span *b = &barriers->items[i];
+        struct span phase = {.from = at, .to = b->from, .line = b->line};
+        if (phase.to > phase.from)
+            json_array_append_new(work, span_json(module, &phase, "compute", ""));
+        json_array_append_new(waits, span_json(module, b, "barrier", _("barrier")));
+        at = b->to;
+    }
+    struct span rest = {.from = at, .to = end};
+    if (end > at)
+        json_array_append_new(work, span_json(module, &rest, "compute", ""));
+    json_array_append_new(rows, json_pack("{s:s, s:o}", "name", _("barriers"), "spans", waits));
+    json_array_append_new(rows, json_pack("{s:s, s:o}", "name", _("work"), "spans", work));
+}
+
+static json_t *marks_json(const struct backend_module *module, const struct ptx_result *run)
+{
+    json_t *marks = json_array();
+    for (size_t i = 0; i < run->event_count && json_array_size(marks) < TIMELINE_MOST_SPANS; i++) {
+        const struct ptx_event *e = &run->events[i];
+        char text[160];
+        if (e->kind == PTX_EVENT_WAIT && e->warp == 0)
+            snprintf(text, sizeof text, _("line %d: wait until at most %u groups are in flight"),
+                     sim_line(module, e->line), e->value);
+        else if (e->kind == PTX_EVENT_HAZARD && e->value < run->hazard_count)
+            snprintf(text, sizeof text, _("line %d: %s"), sim_line(module, e->line),
+                     ptx_hazard_name(run->hazards[e->value].kind));
+        else
+            continue;
+        json_array_append_new(marks, json_pack("{s:I, s:s, s:s}", "at", (json_int_t)e->step, "row",
+                                               e->kind == PTX_EVENT_WAIT ? "wait" : "hazard",
+                                               "text", text));
+    }
+    return marks;
+}
+
+json_t *sim_timeline(const struct backend_module *module, const struct ptx_result *run)
+{
+    if (!run->event_count)
+        return NULL;
+    struct spans copies = {0}, barriers = {0};
+    gather_copies(run, &copies);
+    gather_barriers(run, &barriers);
+    uint64_t end = 0;
+    for (size_t i = 0; i < run->event_count; i++)
+        end = run->events[i].step > end ? run->events[i].step : end;
+    json_t *rows = json_array();
+    add_copy_rows(rows, module, &copies);
+    add_barrier_row(rows, module, &barriers, end);
+    json_t *timeline = json_pack("{s:s, s:o, s:o}", "unit", "steps", "rows", rows, "marks",
+                                 marks_json(module, run));
+    free(copies.items);
+    free(barriers.items);
+    return timeline;
+}

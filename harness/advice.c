@@ -27,8 +27,15 @@ static const struct {
     {"calling a __host__ function", N_("Write __device__ before a function that a kernel calls.")},
 };
 
+/* NVRTC would have students use an option that nvcc does not know. */
+static const char HOST_FUNCTION[] = "is considered a host function";
+
 static char *find_advice(const struct diagnostic *item)
 {
+    if (strstr(item->text, HOST_FUNCTION))
+        return mem_strdup(
+            _("this function has no __device__ in front of it, so it would be one for the "
+              "host, and there is no host here"));
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strstr(item->text, table[i].sign))
             return mem_printf("%s\n%s", item->text, _(table[i].advice));

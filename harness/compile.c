@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOURCE_MOST = 1 << 20, FOLDERS_MOST = 8, FIXED_OPTIONS = 5, PCH_OPTIONS = 3 };
+enum { SOURCE_MOST = 1 << 20, FOLDERS_MOST = 8, FIXED_OPTIONS = 4, PCH_OPTIONS = 3 };
 
 /* The language is fixed and documented: what nvcc 13 takes by default too. */
 #define STANDARD "--std=c++17"
@@ -179,7 +179,7 @@ static bool run_nvrtc(const struct compiler *compiler, struct compiler_output *o
     char arch[40], *includes[FOLDERS_MOST];
     snprintf(arch, sizeof arch, "--gpu-architecture=%s", compiler->arch);
     const char *options[FIXED_OPTIONS + FOLDERS_MOST + PCH_OPTIONS] = {
-        arch, STANDARD, "-lineinfo", "-default-device", "--ptxas-options=-v"};
+        arch, STANDARD, "-lineinfo", "--ptxas-options=-v"};
     for (int i = 0; i < folders->count; i++)
         options[FIXED_OPTIONS + i] = includes[i] = mem_printf("-I%s", folders->list[i]);
     int count = FIXED_OPTIONS + folders->count;

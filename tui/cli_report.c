@@ -16,6 +16,24 @@ static void label(const char *text, bool first)
     say_padded(first ? text : "", LABEL_COLUMNS);
 }
 
+/* file:line:column: as compilers write it, so that editors understand it; text of several lines
+ * stays under its first. */
+static void report_diagnostic(const json_t *one)
+{
+    const char *file = json_text_at(one, "file"), *text = json_text_at(one, "text");
+    long long column = json_int_at(one, "column");
+    label("", false);
+    say("%s:%lld:", *file ? file : "kernel.cu", json_int_at(one, "line"));
+    if (column > 0)
+        say("%lld:", column);
+    say(" %s: ", json_text_at(one, "severity"));
+    for (size_t len; len = strcspn(text, "\n"), text[len]; text += len + 1) {
+        say("%.*s\n", (int)len, text);
+        label("", false);
+    }
+    say("%s\n", text);
+}
+
 static void report_build(const json_t *build)
 {
     const json_t *found = json_object_get(build, "diagnostics");
@@ -28,11 +46,7 @@ static void report_build(const json_t *build)
         say("%s\n", _("failed"));
     for (size_t i = 0; i < json_array_size(found) && i < LIST_MOST; i++) {
         const json_t *one = json_array_get(found, i);
-        label("", false);
-        say("%s:%lld:%lld: %s: %s\n",
-            *json_text_at(one, "file") ? json_text_at(one, "file") : "kernel.cu",
-            json_int_at(one, "line"), json_int_at(one, "column"), json_text_at(one, "severity"),
-            json_text_at(one, "text"));
+        report_diagnostic(one);
     }
     if (json_array_size(found) > LIST_MOST) {
         label("", false);

@@ -108,7 +108,7 @@ static short colour(int16_t full, int16_t small)
     if (COLORS >= 16 || small < 0)
         return small;
     /* Of eight colours, grey would be black on black */
-    return small == 8 ? -1 : (short)(small % 8);
+    return (short)(small == 8 ? -1 : small % 8);
 }
 
 /* What lies over a cell gives its background and attributes; the cell keeps its colour of text. */

@@ -26,7 +26,7 @@ extern "C" __global__ void asyncTransformTiles(const float *input,
 
     startCopy(0);
     for (int t = 0; t < kAsyncTilesPerBlock - 1; ++t) {
-        if (t + 1 < kAsyncTilesPerBlock) {
+        if (t + 1 < kAsyncTilesPerBlock - 1) {
             startCopy(t + 1);
             asm volatile("cp.async.wait_group 1;\n" ::: "memory");
         } else {

@@ -4,12 +4,20 @@
  * The test owns the struct fake; `kept` lists what is allocated, so that a test can drop what a
  * lost back end may not release.
  *
- * Include it once, after cmocka.h. */
+ * A program includes it in one file. */
 #ifndef STRIDE_TESTS_FAKE_BACKEND_H
 #define STRIDE_TESTS_FAKE_BACKEND_H
 
-#include "harness/base/buf.h"
 #include "harness/backend.h"
+#include "harness/base/buf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct call { /* what a kernel sees */
     float *in, *out;

@@ -36,7 +36,8 @@ static bool skip_label(struct span *span)
     const char *at = span->at;
     while (at < span->end && is_word(*at))
         at++;
-    if (at == span->at || at >= span->end || *at != ':')
+    /* Two colons are part of an opcode: shared::cluster. */
+    if (at == span->at || at >= span->end || *at != ':' || (at + 1 < span->end && at[1] == ':'))
         return false;
     span->at = at + 1;
     return true;

@@ -262,16 +262,30 @@ static bool is_word_start(const struct scan *scan, char c)
     return is_letter(c) || (c && strchr(scan->row->word_start, c));
 }
 
+static bool is_word_more(const struct scan *scan, char c)
+{
+    return is_letter(c) || is_digit(c) || (c && strchr(scan->row->word_more, c));
+}
+
+static size_t word_len(const struct scan *scan)
+{
+    size_t to = scan->at + 1;
+    while (to < scan->len) {
+        const char *at = scan->text + to;
+        /* PTX: shared::cta is one word, where a single colon ends a label. */
+        bool colons = scan->row->statements && scan->len - to > 2 && at[0] == ':' && at[1] == ':' &&
+                      is_letter(at[2]);
+        if (!colons && !is_word_more(scan, *at))
+            break;
+        to += colons ? 2 : 1;
+    }
+    return to - scan->at;
+}
+
 static void take_word(struct scan *scan)
 {
     const char *word = scan->text + scan->at;
-    size_t len = 1;
-    while (scan->at + len < scan->len) {
-        char c = word[len];
-        if (!is_letter(c) && !is_digit(c) && !(c && strchr(scan->row->word_more, c)))
-            break;
-        len++;
-    }
+    size_t len = word_len(scan);
     enum style style = STYLE_NORMAL;
     for (const struct word_list *list = scan->row->words; list->words; list++)
         if (in_list(list->words, word, len)) {

@@ -26,13 +26,29 @@ struct reader {
     int digits;         /* of the source line's column */
 };
 
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '.';
+}
+
+/* Bytes of a label with its colon; 0 when there is none. Two colons are part of an opcode. */
+static size_t label_len(const char *text, size_t len)
+{
+    size_t at = 0;
+    while (at < len && is_name_char(text[at]))
+        at++;
+    bool label = at > 0 && at < len && text[at] == ':' && !(at + 1 < len && text[at + 1] == ':');
+    return label ? at + 1 : 0;
+}
+
 static bool is_filler(char c)
 {
     return c == ' ' || c == '\t' || c == '{' || c == '}' || c == ';';
 }
 
-/* The next statement of a line: behind blanks, braces, comments and the predicate. `*at` moves past
- * it. */
+/* The next statement of a line: behind blanks, braces, comments, labels and the predicate. `*at`
+ * moves past it. */
 static const char *next_statement(const char *text, size_t len, size_t *at, size_t *statement_len)
 {
     size_t from = *at;
@@ -42,6 +58,8 @@ static const char *next_statement(const char *text, size_t len, size_t *at, size
         } else if (len - from >= 2 && text[from] == '/' && text[from + 1] == '*') {
             const char *end = memmem(text + from, len - from, "*/", 2);
             from = end ? (size_t)(end + 2 - text) : len;
+        } else if (label_len(text + from, len - from)) {
+            from += label_len(text + from, len - from);
         } else {
             break;
         }

@@ -47,7 +47,7 @@ static void add_blanks(struct doc *doc, int count)
         doc_printf(doc, STYLE_NORMAL, "%*s", count, "");
 }
 
-static void add_cell(struct doc *doc, const struct markup_cell *cell, int width)
+static void add_cell(struct doc *doc, const struct markup_cell *cell, int width, bool last)
 {
     int spare = width - (cell ? cell_columns(cell) : 0), before = 0;
     if (cell && cell->align == ALIGN_RIGHT)
@@ -59,7 +59,8 @@ static void add_cell(struct doc *doc, const struct markup_cell *cell, int width)
     const char *text = line ? line->text : NULL;
     for (uint32_t i = 0; line && i < line->span_count; text += line->spans[i++].len)
         doc_add(doc, (enum style)line->spans[i].style, text, line->spans[i].len);
-    add_blanks(doc, spare - before);
+    if (!last)
+        add_blanks(doc, spare - before);
 }
 
 static void add_rule(struct doc *doc, const int *widths, size_t columns, int indent)
@@ -95,7 +96,7 @@ void markup_table_finish(struct markup_table *table, struct doc *doc, int indent
             if (c)
                 doc_add_str(doc, STYLE_RULE, " │ ");
             bool here = at < table->count && table->cells[at].row == row;
-            add_cell(doc, here ? &table->cells[at] : NULL, widths[c]);
+            add_cell(doc, here ? &table->cells[at] : NULL, widths[c], c + 1 == columns);
             at += here;
         }
         doc_end_line(doc)->keep = true;

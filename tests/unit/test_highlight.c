@@ -73,6 +73,9 @@ static void ptx_tokens(void **state)
         LANGUAGE_PTX, ".loc 1 7 3\nmov.u32 %r1, %tid.x;",
         "[keyword].loc[] [number]1[] [number]7[] [number]3|[opcode]mov.u32[] [register]%r1[], "
         "[register]%tid.x[];");
+    check_styles(
+        LANGUAGE_PTX, "WAIT: mbarrier.test_wait.shared::cta.b64 p, [%r1];",
+        "[label]WAIT[]: [opcode]mbarrier.test_wait.shared::cta.b64[] p, [[register]%r1[]];");
     check_styles(LANGUAGE_PTX, "{ @!p bra L; }", "[]{ @![register]p[] [opcode]bra[] L; }");
     check_styles(LANGUAGE_PTX, ".reg .f32 %f<3>;",
                  "[keyword].reg[] [type].f32[] [register]%f[]<[number]3[]>;");

@@ -29,6 +29,10 @@ static void ptx_is_counted(void **state)
     assert_int_equal(count(ptx, "cp.async.commit_group"), 2);
     assert_int_equal(count(ptx, "cp.async"), 7);
     assert_int_equal(count(ptx, ""), 0);
+    assert_int_equal(
+        count("W: mbarrier.try_wait.parity.shared::cta.b64 p, [%r1], 0;", "mbarrier.try_wait"), 1);
+    assert_int_equal(
+        count("cp.async.bulk.shared::cluster.global [%r1], [%rd1], 16;", "cp.async.bulk"), 1);
     assert_int_equal(count("", "cp.async"), 0);
     assert_int_equal(count("cp.asy", "cp.async"), 0);
     assert_int_equal(count("@", "cp.async") + count("/*", "x") + count("{ ; }}", "x"), 0);

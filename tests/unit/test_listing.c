@@ -193,6 +193,28 @@ static void noise_shows_everything(void **state)
     buf_free(&have);
 }
 
+static void labels_and_colons_are_told_apart(void **state)
+{
+    (void)state;
+    static const char text[] = "WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [%r1], %r2;\n"
+                               "cp.async.bulk.shared::cluster.global [%r1], [%rd1], 16;\nDONE:\n";
+    const struct lab_landmark wanted[] = {
+        {.name = (char *)"a", .listing = LISTING_PTX, .match = (char *)"mbarrier.try_wait"},
+        {.name = (char *)"b",
+         .listing = LISTING_PTX,
+         .match = (char *)"cp.async.bulk.shared::cluster"}};
+    struct listing_options both = {.landmarks = wanted, .landmark_count = 2};
+    struct listing listing = {0};
+    size_t len;
+    listing_build(&listing, LISTING_PTX, text, sizeof text - 1, &both);
+    assert_int_equal(listing.landmarks, 2);
+    assert_int_equal(listing.instructions, 2);
+    const char *opcode = listing_opcode(&listing.doc.lines[1], &len);
+    assert_int_equal(len, strlen("cp.async.bulk.shared::cluster.global"));
+    assert_memory_equal(opcode, "cp.async.bulk.shared::cluster.global", len);
+    listing_free(&listing);
+}
+
 static void cuobjdump_is_read_too(void **state)
 {
     (void)state;
@@ -244,9 +266,13 @@ static void dirt_and_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ptx_without_noise),     cmocka_unit_test(jumps_and_opcodes),
-        cmocka_unit_test(sass_without_noise),    cmocka_unit_test(noise_shows_everything),
-        cmocka_unit_test(cuobjdump_is_read_too), cmocka_unit_test(dirt_and_nothing),
+        cmocka_unit_test(ptx_without_noise),
+        cmocka_unit_test(jumps_and_opcodes),
+        cmocka_unit_test(sass_without_noise),
+        cmocka_unit_test(noise_shows_everything),
+        cmocka_unit_test(labels_and_colons_are_told_apart),
+        cmocka_unit_test(cuobjdump_is_read_too),
+        cmocka_unit_test(dirt_and_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

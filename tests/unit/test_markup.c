@@ -107,7 +107,7 @@ static void tables_align_by_columns(void **state)
                " x   │ 一     │     1\n"
                "long │ 二三 e\u0301 │    22\n");
     check_text("| a |\n|---|\n| **b** | c |\n", "a\n─\nb\n");
-    check_text("| a | b |\n|---|---|\n| c |\n\n", "a │ b\n──┼──\nc │  \n");
+    check_text("| a | b |\n|---|---|\n| c |\n\n", "a │ b\n──┼──\nc │ \n");
     check_styles("| *a* | b |\n|---|---|\n", "[emphasis]a[rule] │ [strong]b");
     struct doc doc = {0};
     static const char text[] = "- | a |\n  |---|\n";

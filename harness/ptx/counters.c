@@ -10,61 +10,58 @@
 
 /* ---- one access ---- */
 
-/* Shared memory has 32 banks of 4 bytes. Lanes that want the same word share it. Wider accesses are
- * served in groups of lanes (16 for 8 bytes, 8 for 16) unless the whole warp fits better. */
+/* Shared memory has 32 banks of 4 bytes; lanes that want the same bytes share them. An access of 8
+ * or 16 bytes takes two or four neighbouring banks, and is served in parts of the warp (16 or 8
+ * lanes) unless all of it fits better at once. So a *unit* is what one lane takes, a *slot* the
+ * banks it can stand in: there are as many slots as lanes in a part. */
 
-struct banks {
-    uint32_t words[32][32]; /* distinct words per bank; more than 32 can't be in one group */
-    uint8_t count[32];
-    uint32_t distinct, most;
+struct slots {
+    uint8_t head[32], next[32]; /* per slot: its distinct units, as index + 1 into unit[] */
+    uint32_t unit[32];
+    uint32_t count, most;
 };
 
-static void banks_clear(struct banks *banks)
+static void slots_add(struct slots *slots, uint32_t unit, uint32_t slot)
 {
-    memset(banks->count, 0, sizeof banks->count);
-    banks->distinct = banks->most = 0;
+    uint32_t length = 1;
+    for (uint8_t at = slots->head[slot]; at; at = slots->next[at - 1], length++)
+        if (slots->unit[at - 1] == unit)
+            return;
+    slots->unit[slots->count] = unit;
+    slots->next[slots->count] = slots->head[slot];
+    slots->head[slot] = (uint8_t)++slots->count;
+    slots->most = slots->most > length ? slots->most : length;
 }
 
-static void banks_add(struct banks *banks, uint32_t word)
+/* The units that lanes from..to want; shift: log2 of a unit's bytes. */
+static void slots_fill(struct slots *slots, uint32_t mask, const uint32_t addr[32], uint32_t shift)
 {
-    uint32_t bank = word % 32, count = banks->count[bank];
-    for (uint32_t i = 0; i < count; i++)
-        if (banks->words[bank][i] == word)
-            return;
-    if (count == 32)
-        return;
-    banks->words[bank][count] = word;
-    banks->count[bank]++;
-    banks->distinct++;
-    if (count + 1 > banks->most)
-        banks->most = count + 1;
+    memset(slots->head, 0, sizeof slots->head);
+    slots->count = slots->most = 0;
+    uint32_t last = UINT32_MAX;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t unit = addr[__builtin_ctz(left)] >> shift;
+        if (unit != last)
+            slots_add(slots, unit, unit & ((128u >> shift) - 1));
+        last = unit;
+    }
 }
 
 static uint32_t wavefronts(uint32_t mask, const uint32_t addr[32], uint32_t bytes, uint32_t *ideal)
 {
-    static const uint32_t group_of[] = {32, 32, 16, 8, 8};
-    struct banks all, part;
-    uint32_t group = group_of[(bytes + 3) / 4], sum = 0;
-    banks_clear(&all);
-    for (uint32_t from = 0; from < 32; from += group) {
-        banks_clear(&part);
-        for (uint32_t lane = from; lane < from + group; lane++) {
-            if (!(mask >> lane & 1))
-                continue;
-            for (uint32_t word = addr[lane] / 4; word * 4 < addr[lane] + bytes; word++) {
-                banks_add(&all, word);
-                if (group < 32)
-                    banks_add(&part, word);
-            }
-        }
-        sum += part.most;
+    struct slots slots;
+    uint32_t shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, part = 128u >> shift, sum = 0;
+    slots_fill(&slots, mask, addr, shift);
+    *ideal = (slots.count + part - 1) / part;
+    if (part == 32 || slots.most == *ideal)
+        return slots.most;
+    for (uint32_t from = 0; from < 32; from += part) {
+        slots_fill(&slots, mask & ((1u << part) - 1) << from, addr, shift);
+        sum += slots.most;
     }
-    *ideal = (all.distinct + 31) / 32;
-    return group == 32 || all.most == *ideal ? all.most : sum;
+    return sum;
 }
 
-/* Each 8-lane run in a row or at one address takes one bank per lane, as most accesses do: two such
- * halves conflict only where their rows overlap in banks but not in words. */
 void counters_shared(struct warp *w, const struct op *op, uint32_t mask, const uint32_t addr[32],
                      uint32_t bytes)
 {

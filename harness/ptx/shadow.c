@@ -643,40 +643,69 @@ static struct access access_of(struct warp *w, const struct op *op)
                            .strong = hazard_is_strong(op)};
 }
 
+/* Lanes of one warp that read the same words; false: look lane by lane. Two or more lanes. */
+static bool read_together(struct hazard_warp *h, uint32_t addr, uint32_t bytes, uint16_t site)
+{
+    const uint32_t floor = h->clock.floor, end = (addr + bytes) / 4;
+    if (h->precise || bytes < 4 || addr & 3)
+        return false;
+    for (uint32_t word = addr / 4; word < end; word++)
+        if (h->write_key[word] >= floor)
+            return false;
+    for (uint32_t word = addr / 4; word < end; word++) {
+        uint32_t read = h->read_key[word];
+        bool near = ((read ^ h->clock.mine) & 0x3e0) == 0 && (read & 0x401) != 0x401;
+        h->read_key[word] = read < floor || near ? h->clock.many : h->clock.many | WHO_SEVERAL;
+        h->read_site[word] = site;
+    }
+    return true;
+}
+
+/* One lane's words when they are clean; false: look closer. */
+static bool read_alone(const struct access *a, uint32_t addr, uint32_t bytes, uint16_t site)
+{
+    const struct hazard_warp *h = a->h;
+    const uint32_t floor = h->clock.floor, mine = h->clock.mine + a->lane;
+    if (bytes < 4 || addr & 3 || a->strong)
+        return false;
+    for (uint32_t word = addr / 4; word < (addr + bytes) / 4; word++) {
+        uint32_t key = h->write_key[word], read = h->read_key[word];
+        if (key >= floor && key != mine)
+            return false;
+        if (read >= floor && read != mine) {
+            if (h->precise || read >= KEY_SPECIAL)
+                return false;
+            /* several readers; whether they are ordered only makes a difference within a warp */
+            bool near = ((read ^ mine) & 0x3e0) == 0 && (read & 0x401) != 0x401;
+            h->read_key[word] = !near                       ? h->clock.many | WHO_SEVERAL
+                                : read < h->clock.own_floor ? mine
+                                                            : h->clock.many;
+        } else {
+            h->read_key[word] = mine;
+        }
+        h->read_site[word] = site;
+    }
+    return true;
+}
+
 void shadow_read_lanes(struct warp *w, const struct op *op, uint32_t mask, const uint32_t addr[32],
                        uint32_t bytes)
 {
     struct access a = access_of(w, op);
-    const struct hazard_warp *h = a.h;
-    const uint32_t floor = h->clock.floor;
     const uint16_t site = shadow_site(op);
-    for (uint32_t left = mask; left; left &= left - 1) {
+    for (uint32_t left = mask; left;) {
         a.lane = (unsigned)__builtin_ctz(left);
-        uint32_t at = addr[a.lane], mine = h->clock.mine + a.lane;
-        bool clean = bytes >= 4 && !(at & 3);
-        if (a.strong && h->precise)
-            hazard_strong(w, op, a.lane, SHARED_WINDOW + at, true, false);
-        for (uint32_t word = at / 4; clean && word < (at + bytes) / 4; word++) {
-            uint32_t key = h->write_key[word], read = h->read_key[word];
-            clean = key < floor || key == mine;
-            if (clean && (read < floor || read == mine)) {
-                h->read_key[word] = mine;
-                h->read_site[word] = site;
-            } else if (clean && !h->precise && !a.strong) {
-                /* several readers; whether they are ordered only makes a difference within a warp
-                 */
-                if (read != h->clock.many && read < KEY_SPECIAL) {
-                    bool near = ((read ^ mine) & 0x3e0) == 0 && (read & 0x401) != 0x401;
-                    h->read_key[word] = !near                       ? h->clock.many | WHO_SEVERAL
-                                        : read < h->clock.own_floor ? mine
-                                                                    : h->clock.many;
-                }
-                h->read_site[word] = site;
-            } else {
-                clean = false;
-            }
+        uint32_t at = addr[a.lane], rest = left & (left - 1), behind = rest;
+        while (rest && addr[__builtin_ctz(rest)] == at)
+            rest &= rest - 1; /* the lanes that follow and want the same */
+        if (rest != behind && !a.strong && read_together(a.h, at, bytes, site)) {
+            left = rest;
+            continue;
         }
-        if (!clean)
+        left = behind;
+        if (a.strong && a.h->precise)
+            hazard_strong(w, op, a.lane, SHARED_WINDOW + at, true, false);
+        if (!read_alone(&a, at, bytes, site))
             read_range(&a, at, bytes);
     }
 }

@@ -245,32 +245,65 @@ static bool is_race(enum ptx_hazard_kind kind)
            kind == PTX_HAZARD_NOT_PUBLISHED;
 }
 
-/* Does a race between warps, of the same two lines, say more than this one inside a warp? */
-static bool says_more(const struct hazard_run *run, const struct hazard_finding *race,
-                      const struct hazard_finding *lockstep)
+/* Are these one bug, and does the first say more about it? A race between warps against the same
+ * two lines inside a warp; a copy that was waited for and not published against the same copy seen
+ * before its owner got to the wait. */
+static bool says_more(const struct hazard_run *run, const struct hazard_finding *more,
+                      const struct hazard_finding *less)
 {
-    uint32_t a = run->student_line[race->line], b = run->student_line[race->other_line];
-    uint32_t c = run->student_line[lockstep->line], d = run->student_line[lockstep->other_line];
-    return is_race(race->kind) && lockstep->kind == PTX_HAZARD_LOCKSTEP &&
+    uint32_t a = run->student_line[more->line], b = run->student_line[more->other_line];
+    uint32_t c = run->student_line[less->line], d = run->student_line[less->other_line];
+    if (more->kind == PTX_HAZARD_NOT_PUBLISHED && less->kind == PTX_HAZARD_IN_FLIGHT)
+        return less->reason != REASON_BULK && a == c && b == d;
+    return is_race(more->kind) && less->kind == PTX_HAZARD_LOCKSTEP &&
            ((a == c && b == d) || (a == d && b == c));
 }
 
 struct merged {
     struct hazard_finding finding;
-    uint32_t worker, index; /* where the first case comes from: events refer to it */
+    bool folded; /* into one that says more */
 };
 
-static int by_first_case(const void *left, const void *right)
+/* What explains most comes first: a missing wait makes copies pile up and results go stale, and not
+ * the other way round. */
+static int rank(enum ptx_hazard_kind kind)
+{
+    static const enum ptx_hazard_kind order[] = {
+        PTX_HAZARD_DIVERGENT_BARRIER,
+        PTX_HAZARD_BARRIER_MISMATCH,
+        PTX_HAZARD_MBARRIER,
+        PTX_HAZARD_ABSENT_LANE,
+        PTX_HAZARD_IN_FLIGHT,
+        PTX_HAZARD_NOT_PUBLISHED,
+        PTX_HAZARD_REFILL,
+        PTX_HAZARD_RACE_READ_AFTER_WRITE,
+        PTX_HAZARD_RACE_WRITE_AFTER_READ,
+        PTX_HAZARD_RACE_WRITE_AFTER_WRITE,
+        PTX_HAZARD_PROXY_FENCE,
+        PTX_HAZARD_SOURCE_OVERWRITTEN,
+        PTX_HAZARD_UNINITIALISED,
+        PTX_HAZARD_GLOBAL_RACE,
+        PTX_HAZARD_MATRIX,
+        PTX_HAZARD_NEVER_WAITED,
+        PTX_HAZARD_LOCKSTEP,
+    };
+    int place = 0;
+    while (place < (int)(sizeof order / sizeof *order) && order[place] != kind)
+        place++;
+    return place;
+}
+
+static int by_weight(const void *left, const void *right)
 {
     const struct hazard_finding *a = &((const struct merged *)left)->finding;
     const struct hazard_finding *b = &((const struct merged *)right)->finding;
+    if (rank(a->kind) != rank(b->kind))
+        return rank(a->kind) - rank(b->kind);
     if (a->block != b->block)
         return a->block < b->block ? -1 : 1;
     if (a->line != b->line)
         return a->line < b->line ? -1 : 1;
-    if (a->other_line != b->other_line)
-        return a->other_line < b->other_line ? -1 : 1;
-    return (int)a->kind - (int)b->kind;
+    return a->other_line < b->other_line ? -1 : a->other_line > b->other_line;
 }
 
 static size_t merge(struct merged *out, const struct run *run, const struct worker *workers,
@@ -285,12 +318,12 @@ static size_t merge(struct merged *out, const struct run *run, const struct work
             while (at < merged && !same_group(run->hazard, &out[at].finding, f))
                 at++;
             if (at == merged) {
-                out[merged++] = (struct merged){*f, (uint32_t)w, i};
+                out[merged++] = (struct merged){*f, false};
                 continue;
             }
             uint64_t total = out[at].finding.count + f->count;
             if (f->block < out[at].finding.block)
-                out[at] = (struct merged){*f, (uint32_t)w, i};
+                out[at] = (struct merged){*f, false};
             out[at].finding.count = total;
         }
     }
@@ -320,16 +353,20 @@ static void take_events(struct ptx_result *result, const struct run *run, struct
     }
 }
 
-static size_t drop_lockstep(struct merged *list, size_t count, const struct run *run)
+static size_t fold(struct merged *list, size_t count, const struct run *run)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        bool drop = false;
-        for (size_t k = 0; k < count && !drop; k++)
-            drop = says_more(run->hazard, &list[k].finding, &list[i].finding);
-        if (!drop)
-            list[kept++] = list[i];
+        size_t k = 0;
+        while (k < count && !says_more(run->hazard, &list[k].finding, &list[i].finding))
+            k++;
+        list[i].folded = k < count;
+        if (k < count)
+            list[k].finding.count += list[i].finding.count;
     }
+    for (size_t i = 0; i < count; i++)
+        if (!list[i].folded)
+            list[kept++] = list[i];
     return kept;
 }
 
@@ -338,8 +375,8 @@ void hazard_collect(struct ptx_result *result, const struct run *run, struct wor
 {
     struct merged *merged = mem_zero(count * HAZARD_FINDINGS + 1, sizeof *merged);
     size_t found = merge(merged, run, workers, count);
-    found = drop_lockstep(merged, found, run);
-    qsort(merged, found, sizeof *merged, by_first_case);
+    found = fold(merged, found, run);
+    qsort(merged, found, sizeof *merged, by_weight);
     take_events(result, run, workers, count, merged, found);
     result->hazards = mem_zero(found + 1, sizeof *result->hazards);
     result->hazard_count = found;

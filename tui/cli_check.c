@@ -8,7 +8,6 @@
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 
-#include <dirent.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,22 +78,23 @@ static void outside_marks(const char *text, struct buf *out, int *regions)
         *regions = 0; /* never closed */
 }
 
-static void check_region(struct check *check)
+/* That the kernel and the solution are equal outside the marks. */
+static void check_region(struct check *check, const char *name, const char *label)
 {
     struct buf starter = {0}, solution = {0}, a = {0}, b = {0};
     int in_starter = 0, in_solution = 0;
-    if (check_read(check, "starter.cu", &starter) && check_read(check, "solution.cu", &solution)) {
+    if (check_read(check, name, &starter) && check_read(check, "solution.cu", &solution)) {
         outside_marks(buf_str(&starter), &a, &in_starter);
         outside_marks(buf_str(&solution), &b, &in_solution);
         if (!in_starter || in_starter != in_solution)
-            check_say(check, CHECK_FAIL, "marks", "%s",
+            check_say(check, CHECK_FAIL, label, "%s",
                       _("starter and solution need the same pairs of // >>> your "
                         "code and // <<< your code"));
         else if (a.len != b.len || memcmp(a.data, b.data, a.len) != 0)
-            check_say(check, CHECK_FAIL, "marks", "%s",
+            check_say(check, CHECK_FAIL, label, "%s",
                       _("starter and solution differ outside the marks"));
         else
-            check_say(check, CHECK_OK, "marks", "%s", "");
+            check_say(check, CHECK_OK, label, "%s", "");
     }
     buf_free(&starter);
     buf_free(&solution);
@@ -246,39 +246,45 @@ static void check_hints(struct check *check)
         check_say(check, CHECK_OK, "hints", "%u", hints);
 }
 
-/* ---- wrong kernels' names */
+/* ---- variants of the starter, and wrong kernels' names */
 
-static int by_name(const void *a, const void *b)
+/* That variants/x.cu stands, after the lines with its verdict, among the wrong kernels as
+ * wrong/variant-x.cu: so it is judged like them. */
+static void check_variant_is_wrong(struct check *check, const char *name, const struct buf *variant)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    struct buf wrong = {0};
+    char *other = mem_printf("wrong/variant-%s", strchr(name, '/') + 1);
+    if (check_read(check, other, &wrong) &&
+        (wrong.len <= variant->len ||
+         memcmp(wrong.data + wrong.len - variant->len, variant->data, variant->len) != 0))
+        check_say(check, CHECK_FAIL, other, _("it is not %s with its verdict before it"), name);
+    free(other);
+    buf_free(&wrong);
 }
 
-int check_list_wrong(struct check *check, char ***out)
+static void check_variants(struct check *check)
 {
-    char *folder = library_lab_path(&check->cli->library, check->lab->slug, "wrong");
-    DIR *dir = opendir(folder);
     char **names = NULL;
-    int count = 0;
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        size_t len = strlen(entry->d_name);
-        if (len < 4 || strcmp(entry->d_name + len - 3, ".cu") != 0)
-            continue;
-        names = mem_grow(names, (size_t)count + 1, sizeof *names);
-        names[count++] = mem_printf("wrong/%s", entry->d_name);
+    int count = library_list_kernels(&check->cli->library, check->lab->slug, "variants", &names);
+    for (int i = 0; i < count; i++) {
+        struct buf text = {0};
+        char *label = mem_printf("%s marks", names[i]);
+        if (check_read(check, names[i], &text)) {
+            check_region(check, names[i], label);
+            check_width(check, names[i], buf_str(&text), false);
+            check_variant_is_wrong(check, names[i], &text);
+        }
+        buf_free(&text);
+        free(label);
+        free(names[i]);
     }
-    if (dir)
-        closedir(dir);
-    free(folder);
-    if (count)
-        qsort(names, (size_t)count, sizeof *names, by_name);
-    *out = names;
-    return count;
+    free(names);
 }
 
 static void check_wrong_count(struct check *check)
 {
     char **names = NULL;
-    int count = check_list_wrong(check, &names);
+    int count = library_list_kernels(&check->cli->library, check->lab->slug, "wrong", &names);
     if (count < WRONG_LEAST)
         check_say(check, CHECK_FAIL, "wrong", _("%d wrong kernels; a lab has at least %d"), count,
                   WRONG_LEAST);
@@ -291,11 +297,12 @@ static void check_wrong_count(struct check *check)
 
 static void check_lab(struct check *check)
 {
-    check_region(check);
+    check_region(check, "starter.cu", "marks");
     check_code(check);
     check_lessons(check);
     check_quizzes(check);
     check_hints(check);
+    check_variants(check);
     check_wrong_count(check);
     check_run_kernels(check);
 }

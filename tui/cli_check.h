@@ -23,9 +23,6 @@ void check_say(struct check *check, enum check_result result, const char *name, 
 /* Reads a file of the lab's folder; false after a FAIL. */
 bool check_read(struct check *check, const char *name, struct buf *out);
 
-/* "wrong/x.cu" of the lab, sorted; free each and the list. */
-int check_list_wrong(struct check *check, char ***names);
-
 /* Solution, starter and wrong kernels through the harness. */
 void check_run_kernels(struct check *check);
 

@@ -198,7 +198,7 @@ void check_run_kernels(struct check *check)
 {
     struct pair pair = {.check = check};
     char **names = NULL;
-    int count = check_list_wrong(check, &names);
+    int count = library_list_kernels(&check->cli->library, check->lab->slug, "wrong", &names);
     bool runs = run_solution(&pair);
     if (runs)
         run_starter(&pair);

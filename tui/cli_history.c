@@ -220,7 +220,7 @@ int cli_reset(struct cli *cli)
         return CLI_USAGE;
     struct err err = {0};
     struct buf starter = {0};
-    char *path = library_lab_path(&cli->library, lab->slug, "starter.cu");
+    char *path = library_starter_path(&cli->library, lab->slug, true);
     char *subject = mem_printf("%s: reset to the starter", lab->slug);
     bool ok = file_read(&starter, path, 1 << 20, &err);
     if (ok && cli_open_history(cli))

@@ -4,10 +4,12 @@
 #include "harness/base/msg.h"
 #include "harness/base/verdict.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -139,17 +141,79 @@ char *library_work_path(const struct library *library, const char *slug, const c
     return mem_printf("%s/%s/%s", library->work, slug, name);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int library_list_kernels(const struct library *library, const char *slug, const char *folder,
+                         char ***out)
+{
+    char *path = library_lab_path(library, slug, folder);
+    DIR *dir = opendir(path);
+    char **names = NULL;
+    int count = 0;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        size_t len = strlen(entry->d_name);
+        if (len < 4 || strcmp(entry->d_name + len - 3, ".cu") != 0)
+            continue;
+        names = mem_grow(names, (size_t)count + 1, sizeof *names);
+        names[count++] = mem_printf("%s/%s", folder, entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    free(path);
+    if (count)
+        qsort(names, (size_t)count, sizeof *names, by_name);
+    *out = names;
+    return count;
+}
+
+/* The lab's number among `count`. A home that can't be written draws afresh each time. */
+static int draw(const struct library *library, const char *slug, int count, bool again)
+{
+    json_t *state = library_load_state(library, "draws", NULL);
+    json_t *kept = json_object_get(state, slug);
+    long long number = json_integer_value(kept);
+    if (!json_is_integer(kept) || number < 0 || again) {
+        unsigned fresh = 0;
+        if (json_is_integer(kept) && number >= 0)
+            number = (number + 1) % count;
+        else if (getrandom(&fresh, sizeof fresh, 0) == sizeof fresh)
+            number = fresh % (unsigned)count;
+        struct err ignored = {0};
+        json_object_set_new(state, slug, json_integer(number));
+        library_save_state(library, "draws", state, &ignored);
+    }
+    json_decref(state);
+    return (int)(number % count);
+}
+
+char *library_starter_path(const struct library *library, const char *slug, bool again)
+{
+    char **names;
+    int count = library_list_kernels(library, slug, "variants", &names);
+    const char *name = count ? names[draw(library, slug, count, again)] : "starter.cu";
+    char *path = library_lab_path(library, slug, name);
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+    return path;
+}
+
 bool library_prepare(const struct library *library, const struct labfile *lab, bool *created,
                      struct err *err)
 {
     char *kernel = library_work_path(library, lab->slug, "kernel.cu");
     char *folder = library_work_path(library, lab->slug, "");
-    char *starter = library_lab_path(library, lab->slug, "starter.cu");
+    char *starter = NULL;
     struct buf text = {0};
     struct stat info;
     /* lstat: a link that leads nowhere is the student's, and is for them to mend. */
     bool missing = lstat(kernel, &info) != 0;
     bool ok = true;
+    if (missing)
+        starter = library_starter_path(library, lab->slug, false);
     if (missing)
         ok = file_read(&text, starter, KERNEL_MOST, err) && file_make_dirs(folder, err) &&
              file_write(kernel, buf_str(&text), text.len, false, err);

@@ -48,6 +48,15 @@ char *library_lab_path(const struct library *library, const char *slug, const ch
 /* Path of a file of the student's folder of the lab ("kernel.cu"), free() it. */
 char *library_work_path(const struct library *library, const char *slug, const char *name);
 
+/* The kernels of a folder of the lab ("wrong/x.cu" for "wrong"), sorted; free each and the list. */
+int library_list_kernels(const struct library *library, const char *slug, const char *folder,
+                         char ***names);
+
+/* Path of the text that the lab begins with, free() it: starter.cu or, where the lab has a folder
+ * variants, one of its kernels. Which one is drawn once and kept in the state "draws"; `again` goes
+ * on to the next. */
+char *library_starter_path(const struct library *library, const char *slug, bool again);
+
 /* Makes work/<lab>/kernel.cu from the starter when it is missing; sets *created (may be NULL). */
 bool library_prepare(const struct library *library, const struct labfile *lab, bool *created,
                      struct err *err);

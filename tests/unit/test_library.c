@@ -106,6 +106,50 @@ static void the_starter_is_copied_once(void **state)
     free(starter);
 }
 
+static const char *kernel_of(const struct labfile *lab, bool again)
+{
+    static char name[32];
+    char *path = library_starter_path(&library, lab->slug, again);
+    assert_true(file_exists(path));
+    snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1);
+    free(path);
+    return name;
+}
+
+static void a_variant_is_drawn_once_and_all_have_their_turn(void **state)
+{
+    (void)state;
+    const struct labfile *plain = library_find(&library, "cp-async");
+    assert_string_equal(kernel_of(plain, false), "starter.cu");
+    const struct labfile *lab = library_find(&library, "detective");
+    char first[32];
+    snprintf(first, sizeof first, "%s", kernel_of(lab, false));
+    assert_string_equal(kernel_of(lab, false), first);
+    json_t *draws = json_pack("{s:i}", "detective", 3);
+    assert_true(library_save_state(&library, "draws", draws, &err));
+    json_decref(draws);
+    const char *const order[] = {"4.cu", "5.cu", "1.cu", "2.cu", "3.cu"};
+    assert_string_equal(kernel_of(lab, false), order[0]);
+    for (int i = 1; i < 5; i++)
+        assert_string_equal(kernel_of(lab, true), order[i]);
+    assert_string_equal(kernel_of(lab, false), order[4]);
+    draws = json_pack("{s:s}", "detective", "nonsense");
+    assert_true(library_save_state(&library, "draws", draws, &err));
+    json_decref(draws);
+    snprintf(first, sizeof first, "%s", kernel_of(lab, true)); /* drawn anew */
+    assert_string_equal(kernel_of(lab, false), first);
+    bool created = false;
+    assert_true(library_prepare(&library, lab, &created, &err) && created);
+    char *drawn = library_starter_path(&library, "detective", false);
+    struct buf kernel = {0}, variant = {0};
+    assert_true(library_read_kernel(&library, "detective", &kernel, &err));
+    assert_true(file_read(&variant, drawn, 1 << 20, &err));
+    assert_string_equal(buf_str(&kernel), buf_str(&variant));
+    free(drawn);
+    buf_free(&kernel);
+    buf_free(&variant);
+}
+
 static void state_survives_damage(void **state)
 {
     (void)state;
@@ -189,9 +233,13 @@ static void a_home_that_cannot_be_written_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(labs_are_found_and_suggested), T(texts_come_in_the_language_or_in_english),
-        T(the_starter_is_copied_once),   T(state_survives_damage),
-        T(progress_keeps_the_best),      T(a_home_that_cannot_be_written_is_told),
+        T(labs_are_found_and_suggested),
+        T(texts_come_in_the_language_or_in_english),
+        T(the_starter_is_copied_once),
+        T(a_variant_is_drawn_once_and_all_have_their_turn),
+        T(state_survives_damage),
+        T(progress_keeps_the_best),
+        T(a_home_that_cannot_be_written_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

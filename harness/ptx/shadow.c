@@ -502,10 +502,13 @@ static void cell_stamp(struct access *a, struct cell *cell, uint32_t key)
         readers_drop(&a->block->shadow, cell);
         *cell->read_key = 0;
     }
-    /* a plain store stays in view behind one's own atomic: it is what other atomics conflict with
-     */
-    if (!a->strong || *cell->write_key != key || site_is_strong(a, *cell->write_site))
-        *cell->write_site = shadow_site(a->op);
+    /* A plain store stays in view behind one's own atomic until the block's next barrier: it is
+     * what other atomics conflict with. */
+    if (a->strong && key_is_thread(key) && ((*cell->write_key ^ key) & KEY_WHO) == 0 &&
+        *cell->write_key >= a->h->clock.floor && *cell->write_key < KEY_SPECIAL &&
+        !site_is_strong(a, *cell->write_site))
+        return;
+    *cell->write_site = shadow_site(a->op);
     *cell->write_key = key;
 }
 

@@ -98,9 +98,9 @@ struct app {
     int past_number;               /* of the attempt in `past`; 0: the present is shown */
     const struct attempt *attempt; /* while one runs; borrowed */
     bool stopping;
-    bool kernel_changed; /* since the record was made */
+    bool kernel_changed;    /* since the record was made */
     enum pane crossed_from; /* where Enter in Code goes back to */
-    int code_line;       /* where Code goes when it is next built; 0: stays */
+    int code_line;          /* where Code goes when it is next built; 0: stays */
 
     struct app_attempt *history; /* newest first */
     size_t history_count;

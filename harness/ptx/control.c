@@ -103,9 +103,36 @@ bool path_any_ready(const struct warp *w)
     return false;
 }
 
+/* Lanes that have arrived at a join above the current path go on without the others. Volta's
+ * threads may wait for each other inside a warp, so a lane that spins must not hold up the one it
+ * waits for. */
+static bool release_waiting(struct warp *w)
+{
+    for (int32_t index = current(w)->join; index >= 0; index = w->joins[index].parent) {
+        struct join *j = &w->joins[index];
+        if (!j->arrived)
+            continue;
+        const struct op *pc = j->at ? j->at : j->frame->return_to;
+        struct frame *frame = j->at ? j->frame : j->frame->caller;
+        uint32_t mask = j->arrived;
+        j->expected &= ~mask;
+        j->arrived = 0;
+        new_path(w, pc, mask, frame, j->parent);
+        return true;
+    }
+    return false;
+}
+
+enum { POLLING_SLICES = 2 }; /* full slices of polling before others are let past a join */
+
 const struct op *path_yield(struct warp *w, const struct op *op)
 {
-    current(w)->pc = op;
+    struct path *path = current(w);
+    path->pc = op;
+    path->spent = w->polled ? path->spent + 1 : 0;
+    w->polled = false;
+    if (path->spent >= POLLING_SLICES && release_waiting(w))
+        path->spent = 0;
     for (unsigned k = 1; k < WARP_LANES; k++) {
         unsigned i = (w->current + k) % WARP_LANES;
         if (w->paths[i].state == PATH_READY) {

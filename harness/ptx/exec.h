@@ -164,6 +164,7 @@ struct warp {
     int32_t slice;         /* blocks it may still enter before another path gets its turn */
     bool checks, counting; /* copies of the options */
     bool yield; /* set by a handler: let others run before going on (try_wait, nanosleep) */
+    bool polled; /* set by a handler: read what others may change (cas, volatile, acquire) */
     struct block *block;
     struct worker *worker;
     struct frame *frame;

@@ -616,6 +616,17 @@ HANDLER(ld_generic)
     return op + 1;
 }
 
+/* Volatile, relaxed and acquire loads: what a spinning thread reads (see path_yield). */
+HANDLER(ld_strong)
+{
+    w->polled = true;
+    if (op->space == PTX_SPACE_GENERIC)
+        return OP_NAME(ld_generic)(w, op);
+    if (op->space == PTX_SPACE_SHARED)
+        return OP_NAME(ld_shared_any)(w, op);
+    return op->space == PTX_SPACE_LOCAL ? OP_NAME(ld_local)(w, op) : OP_NAME(ld_global_any)(w, op);
+}
+
 HANDLER(st_generic)
 {
     ALIGNED u64 a[WARP_LANES];

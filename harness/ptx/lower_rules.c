@@ -285,6 +285,8 @@ static bool rule_load(struct lower *l, const struct inst *inst, struct op *op)
             return lower_fail(l, "a variable without its space");
         break;
     }
+    if (op->sem != SEM_WEAK)
+        op->body = H_ld_strong;
     return true;
 }
 

@@ -20,7 +20,7 @@ struct sentence {
 enum { REASON_ANY = 1000 };
 
 static const struct sentence sentences[] = {
-#define S(kind, reason, text) {PTX_HAZARD_##kind, (enum hazard_reason)REASON_##reason, N_(text)},
+#define S(kind, reason, text) {PTX_HAZARD_##kind, (enum hazard_reason)REASON_##reason, text},
 #include "harness/ptx/sentences.def"
 #undef S
 };
@@ -184,6 +184,19 @@ static bool add_word(struct buf *buf, const struct run *run, const struct hazard
     return true;
 }
 
+/* Where a helper is to blame for what its caller does with it: the call as well. */
+static void add_call(struct buf *buf, const struct ptx_module *module, uint32_t id)
+{
+    if (!id)
+        return;
+    const struct ptx_line *frame = &module->lines[hazard_student_frame(module, id)];
+    if (!frame->inlined_at)
+        return;
+    const struct ptx_line *call = &module->lines[hazard_student_frame(module, frame->inlined_at)];
+    if (call->line && call->line != frame->line)
+        buf_printf(buf, _(" (line %u was called from line %u)"), frame->line, call->line);
+}
+
 static void explain(struct buf *buf, const struct run *run, const struct hazard_finding *f)
 {
     for (const char *p = template_of(f); *p; p++) {
@@ -193,6 +206,10 @@ static void explain(struct buf *buf, const struct run *run, const struct hazard_
         else
             buf_add_char(buf, *p);
     }
+    const struct ptx_module *module = run->func->module;
+    add_call(buf, module, f->line);
+    if (f->other_line != f->line)
+        add_call(buf, module, f->other_line);
 }
 
 /* Cut at a character's border. */

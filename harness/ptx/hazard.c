@@ -49,7 +49,15 @@ void hazard_add(struct warp *w, const struct hazard_finding *finding)
                                            .address = (uint32_t)finding->address,
                                            .bytes = finding->bytes});
     }
-    worker->findings[index].count++;
+    struct hazard_finding *group = &worker->findings[index];
+    if (group->reason == REASON_SAME_WARP && finding->reason != REASON_SAME_WARP &&
+        group->block == w->block->index) {
+        uint64_t count = group->count; /* between warps it is easier to believe */
+        *group = *finding;
+        group->block = w->block->index;
+        group->count = count;
+    }
+    group->count++;
     worker->last = index;
 }
 

@@ -1,6 +1,5 @@
-// verdict: hazard
-// The loop ends one tile early: a quarter of the output is missing, and the last copy was for nobody.
-// verdict-gpu: wrong (nothing but the missing output shows there)
+// verdict: wrong
+// The loop ends one tile early, so a quarter of the output is never written.
 #include "lab.h"
 
 extern "C" __global__ void asyncTransformTiles(const float *input,

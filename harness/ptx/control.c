@@ -3,6 +3,7 @@
 #include "harness/ptx/control.h"
 
 #include "harness/base/buf.h"
+#include "harness/ptx/handlers.h"
 #include "harness/ptx/hazard.h"
 #include "harness/ptx/sync.h"
 
@@ -378,13 +379,24 @@ const struct op *path_call(struct warp *w, const struct op *op, const struct fun
 
 /* Lanes of other paths that wait on the same operation (for bar.warp.sync: on any with these
  * members). */
+/* Does a parked path wait for the same thing? __syncwarp() may be executed at several places as
+ * long as the masks agree; everything else has to be one and the same instruction. */
+static bool meets(const struct warp *w, const struct path *path, const struct op *op,
+                  uint32_t members)
+{
+    if (path->state != PATH_PARKED || path->members != members)
+        return false;
+    if (op->body == H_bar_warp_sync)
+        return path->pc->body == H_bar_warp_sync;
+    return path->pc == op && path->frame == w->frame;
+}
+
 static uint32_t waiting_with(const struct warp *w, const struct op *op, uint32_t members)
 {
     uint32_t mask = 0;
     for (unsigned i = 0; i < WARP_LANES; i++) {
         const struct path *path = &w->paths[i];
-        if (path->state == PATH_PARKED && path->members == members && path->pc == op &&
-            path->frame == w->frame)
+        if (meets(w, path, op, members))
             mask |= path->mask;
     }
     return mask;
@@ -407,11 +419,10 @@ bool collective_begin(struct warp *w, const struct op *op, uint32_t members, con
     }
     for (unsigned i = 0; i < WARP_LANES; i++) {
         struct path *other = &w->paths[i];
-        if (other->state == PATH_PARKED && other->members == members && other->pc == op &&
-            other->frame == w->frame) {
+        if (meets(w, other, op, members)) {
             other->state = PATH_READY;
             other->members = 0;
-            other->pc = op + 1;
+            other->pc++;
         }
     }
     w->active = w->mask = path->mask | waiting;

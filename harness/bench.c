@@ -29,10 +29,10 @@ double bench_now_ms(void *bench)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static bool has_inout(const struct lab_shape *shape)
+static bool has_changed(const struct lab_shape *shape)
 {
     for (int i = 0; i < shape->buffer_count; i++)
-        if (shape->buffers[i].role == LAB_INOUT)
+        if (lab_is_changed(shape->buffers[i].role))
             return true;
     return false;
 }
@@ -51,7 +51,7 @@ static unsigned plan(struct bench *bench, uint64_t l2_bytes, uint64_t budget)
     uint64_t sets = 2 * l2_bytes / at + 2; /* between two uses of a set, twice the L2 went by */
     sets = sets > MOST_SETS ? MOST_SETS : sets;
     uint64_t room = budget / at;
-    if (has_inout(&bench->shape))
+    if (has_changed(&bench->shape))
         room = room ? room - 1 : 0;
     sets = sets > room ? room : sets;
     return sets < 2 ? 0 : (unsigned)sets;
@@ -78,7 +78,7 @@ static bool fill_sets(struct bench *bench, uint64_t seed, struct err *err)
     for (int i = 0; ok && i < bench->shape.buffer_count; i++) {
         const struct lab_buffer *about = &bench->shape.buffers[i];
         size_t bytes = bytes_of(about);
-        if (about->role == LAB_OUT)
+        if (!lab_is_filled(about->role))
             continue;
         void *host = mem_alloc(bytes);
         uint64_t first = bench->arena + bench->offset[i];
@@ -87,7 +87,7 @@ static bool fill_sets(struct bench *bench, uint64_t seed, struct err *err)
         free(host);
         for (unsigned set = 1; ok && set < bench->sets; set++)
             ok = gpu_copy(bench->gpu, first + set * bench->set_bytes, first, bytes, err);
-        if (ok && about->role == LAB_INOUT)
+        if (ok && lab_is_changed(about->role))
             ok = gpu_copy(bench->gpu, bench->pristine + bench->offset[i], first, bytes, err);
     }
     return ok;
@@ -102,11 +102,11 @@ bool bench_open(struct bench *out, struct backend *gpu, const struct lab *lab, c
     bool ok = size_to_memory(out, n, err);
     for (int kind = 0; ok && kind < MEASURE_KINDS; kind++)
         ok = gpu->ops->load(gpu, &out->modules[kind], images[kind], err);
-    for (int i = 0; ok && i <= MEASURE_KINDS; i++)
-        ok = gpu_event_open(gpu, &out->events[i], err);
+    for (int i = 0; ok && i < MEASURE_KINDS; i++)
+        ok = gpu_event_open(gpu, &out->begin[i], err) && gpu_event_open(gpu, &out->end[i], err);
     if (ok)
         ok = gpu->ops->alloc(gpu, &out->arena, out->sets * out->set_bytes, _("timing"), err);
-    if (ok && has_inout(&out->shape))
+    if (ok && has_changed(&out->shape))
         ok = gpu->ops->alloc(gpu, &out->pristine, out->set_bytes, _("timing"), err);
     ok = ok && fill_sets(out, seed, err);
     if (!ok)
@@ -114,15 +114,18 @@ bool bench_open(struct bench *out, struct backend *gpu, const struct lab *lab, c
     return ok;
 }
 
-/* In-place kernels start every time from the same data; the copy is not part of the sample. */
-static bool restore(struct bench *bench, unsigned set)
+/* Kernels that change what was filled start every time from the same data. Puts it back into the
+ * next sets; the copies are no part of a sample. */
+static bool restore(struct bench *bench, unsigned launches)
 {
-    for (int i = 0; bench->pristine && i < bench->shape.buffer_count; i++)
-        if (bench->shape.buffers[i].role == LAB_INOUT &&
-            !gpu_copy(bench->gpu, bench->arena + set * bench->set_bytes + bench->offset[i],
-                      bench->pristine + bench->offset[i], bytes_of(&bench->shape.buffers[i]),
-                      &bench->error))
-            return false;
+    for (unsigned k = 0; bench->pristine && k < launches; k++) {
+        uint64_t set = bench->arena + (bench->turn + k) % bench->sets * bench->set_bytes;
+        for (int i = 0; i < bench->shape.buffer_count; i++)
+            if (lab_is_changed(bench->shape.buffers[i].role) &&
+                !gpu_copy(bench->gpu, set + bench->offset[i], bench->pristine + bench->offset[i],
+                          bytes_of(&bench->shape.buffers[i]), &bench->error))
+                return false;
+    }
     return true;
 }
 
@@ -157,59 +160,58 @@ static bool wait_all(struct bench *bench)
     return result.verdict == VERDICT_PASS;
 }
 
+/* Queues the launches of one sample between its two events. */
+static bool sample(struct bench *bench, int kind)
+{
+    bool ok = restore(bench, bench->launches[kind]) &&
+              gpu_event_record(bench->gpu, bench->begin[kind], &bench->error);
+    for (unsigned k = 0; ok && k < bench->launches[kind]; k++)
+        ok = enqueue(bench, kind);
+    return ok && gpu_event_record(bench->gpu, bench->end[kind], &bench->error);
+}
+
+static double sample_ms(struct bench *bench, int kind)
+{
+    return gpu_event_elapsed_ms(bench->gpu, bench->begin[kind], bench->end[kind]);
+}
+
 /* Everything of a round is queued before anything is waited for, behind one launch that is not
- * measured: the GPU then goes from launch to launch without asking the host. In-place kernels have
- * their restoring copies between samples, outside of both events. */
+ * measured: the GPU then goes from launch to launch without asking the host. */
 bool bench_round(void *context, const int order[MEASURE_KINDS], double ms[MEASURE_KINDS])
 {
     struct bench *bench = context;
-    bool in_place = bench->pristine != 0, ok = true;
-    double start = bench_now_ms(bench), launching = 0;
-    if (!in_place)
-        ok = enqueue(bench, order[MEASURE_KINDS - 1]) &&
-             gpu_event_record(bench->gpu, bench->events[0], &bench->error);
-    for (int i = 0; ok && i < MEASURE_KINDS; i++) {
-        int kind = order[i];
-        if (in_place)
-            ok = restore(bench, bench->turn % bench->sets) &&
-                 gpu_event_record(bench->gpu, bench->events[i], &bench->error);
-        for (unsigned k = 0; ok && k < bench->launches[kind]; k++)
-            ok = enqueue(bench, kind);
-        ok = ok && gpu_event_record(bench->gpu, bench->events[i + 1], &bench->error);
-        if (ok && in_place) {
-            ok = wait_all(bench);
-            ms[kind] = gpu_event_elapsed_ms(bench->gpu, bench->events[i], bench->events[i + 1]);
-        }
-    }
-    launching = bench_now_ms(bench) - start;
+    double start = bench_now_ms(bench);
+    bool ok = restore(bench, 1) && enqueue(bench, order[MEASURE_KINDS - 1]);
+    for (int i = 0; ok && i < MEASURE_KINDS; i++)
+        ok = sample(bench, order[i]);
+    bench->bound_ms += bench_now_ms(bench) - start;
     if (!ok || !wait_all(bench))
         return false;
-    for (int i = 0; !in_place && i < MEASURE_KINDS; i++) {
-        double elapsed = gpu_event_elapsed_ms(bench->gpu, bench->events[i], bench->events[i + 1]);
-        ms[order[i]] = elapsed / bench->launches[order[i]];
+    for (int kind = 0; kind < MEASURE_KINDS; kind++) {
+        double elapsed = sample_ms(bench, kind);
+        ms[kind] = elapsed / bench->launches[kind];
         bench->run_ms += elapsed;
     }
-    bench->bound_ms += in_place ? 0 : launching;
     return true;
 }
 
 bool bench_calibrate(struct bench *bench)
 {
+    /* A sample restores all of its sets first, and each once. */
+    unsigned most = bench->pristine && bench->sets < MOST_LAUNCHES ? bench->sets : MOST_LAUNCHES;
     for (int kind = 0; kind < MEASURE_KINDS; kind++) {
         double ms = (double)NAN;
         bench->launches[kind] = 1;
         for (int again = 0; again < 3; again++) { /* the first brings code and clocks up */
-            if (!gpu_event_record(bench->gpu, bench->events[0], &bench->error) ||
-                !enqueue(bench, kind) ||
-                !gpu_event_record(bench->gpu, bench->events[1], &bench->error) || !wait_all(bench))
+            if (!sample(bench, kind) || !wait_all(bench))
                 return false;
-            ms = gpu_event_elapsed_ms(bench->gpu, bench->events[0], bench->events[1]);
+            ms = sample_ms(bench, kind);
             if (ms > 50)
                 break;
         }
         double wanted = ms > 0 ? ceil(SAMPLE_MS / ms) : 1;
-        if (!bench->pristine && wanted > 1)
-            bench->launches[kind] = wanted < MOST_LAUNCHES ? (unsigned)wanted : MOST_LAUNCHES;
+        if (wanted > 1)
+            bench->launches[kind] = wanted < most ? (unsigned)wanted : most;
     }
     bench->bound_ms = bench->run_ms = 0;
     return true;
@@ -231,9 +233,9 @@ static bool prepare_last(struct bench *bench, struct last *last, uint64_t seed)
         const struct lab_buffer *about = &bench->shape.buffers[i];
         size_t bytes = bytes_of(about);
         last->poison[i] = check_poison(about->type, seed + (unsigned)i);
-        if (about->role != LAB_IN)
+        if (lab_is_answer(about->role))
             last->want[i] = mem_zero(1, bytes); /* a sample touches little of it */
-        if (about->role == LAB_OUT) {
+        if (!lab_is_filled(about->role)) {
             ok = ops->fill(bench->gpu, base + bench->offset[i], last->poison[i],
                            (bytes + 3) / 4 * 4, false, &bench->error);
             continue;
@@ -290,10 +292,10 @@ bool bench_check_last(struct bench *bench, uint64_t seed, json_t **entry)
     unsigned set = bench->turn % bench->sets;
     *entry = NULL;
     bool ok = prepare_last(bench, &last, seed) &&
-              gpu_event_record(bench->gpu, bench->events[0], &bench->error) &&
+              gpu_event_record(bench->gpu, bench->begin[MEASURE_YOURS], &bench->error) &&
               enqueue(bench, MEASURE_YOURS) &&
-              gpu_event_record(bench->gpu, bench->events[1], &bench->error) && wait_all(bench) &&
-              compare_last(bench, &last, set, seed, entry);
+              gpu_event_record(bench->gpu, bench->end[MEASURE_YOURS], &bench->error) &&
+              wait_all(bench) && compare_last(bench, &last, set, seed, entry);
     for (int i = 0; i < LAB_BUFFERS; i++) {
         free(last.host[i]);
         free(last.want[i]);
@@ -308,8 +310,10 @@ void bench_close(struct bench *bench)
     for (int kind = 0; kind < MEASURE_KINDS; kind++)
         if (bench->modules[kind])
             ops->unload(bench->gpu, bench->modules[kind]);
-    for (int i = 0; i <= MEASURE_KINDS; i++)
-        gpu_event_close(bench->gpu, bench->events[i]);
+    for (int i = 0; i < MEASURE_KINDS; i++) {
+        gpu_event_close(bench->gpu, bench->begin[i]);
+        gpu_event_close(bench->gpu, bench->end[i]);
+    }
     if (bench->arena)
         ops->release(bench->gpu, bench->arena);
     if (bench->pristine)

@@ -18,13 +18,13 @@ struct bench {
     const char *entry;
     struct lab_shape shape;
     struct backend_module *modules[MEASURE_KINDS];
-    uint64_t arena, set_bytes;        /* all sets lie in one allocation */
-    uint64_t offset[LAB_BUFFERS];     /* of each buffer in its set */
-    uint64_t pristine;                /* a set that restores INOUT buffers; 0 when there are none */
-    unsigned sets, turn;              /* how many, and which is next */
+    uint64_t arena, set_bytes;    /* all sets lie in one allocation */
+    uint64_t offset[LAB_BUFFERS]; /* of each buffer in its set */
+    uint64_t pristine;   /* a set that restores what launches change; 0 when there is none */
+    unsigned sets, turn; /* how many, and which is next */
     unsigned launches[MEASURE_KINDS]; /* in one sample */
     unsigned long long total_launches;
-    void *events[MEASURE_KINDS + 1];
+    void *begin[MEASURE_KINDS], *end[MEASURE_KINDS]; /* events around each kind's sample */
     double bound_ms, run_ms; /* host time spent launching, and the GPU's time, over all samples */
     struct launch_result failure; /* when a kernel failed: what it did */
     struct err error;             /* when Stride or the machine failed */

@@ -51,40 +51,20 @@ bool gemm_shape(const struct gemm *gemm, struct lab_shape *out, uint64_t n)
     return true;
 }
 
-/* Of 32 bits only, and without a branch: lab_mix for 2 x 16 Mi elements takes 0.3 s, this becomes
- * vector code. */
-static inline uint32_t mix(uint32_t position, uint32_t start)
-{
-    uint32_t x = position * 0x9e3779b1u + start;
-    x = (x ^ x >> 16) * 0x7feb352du;
-    x = (x ^ x >> 15) * 0x846ca68bu;
-    return x ^ x >> 16;
-}
-
-enum { STRIP = 64 }; /* a constant length, for the vector code; N is a multiple of it */
-
-static void fill_tf32(float *values, size_t count, uint32_t start)
-{
-    for (size_t i = 0; i < count; i += STRIP)
-        for (uint32_t j = 0; j < STRIP; j++)
-            values[i + j] = 1.0f + (float)(int32_t)(mix((uint32_t)i + j, start) >> 9) * 0x1p-23f;
-}
-
-static void fill_exact(float *values, size_t count, uint32_t start)
-{
-    for (size_t i = 0; i < count; i += STRIP)
-        for (uint32_t j = 0; j < STRIP; j++)
-            values[i + j] = (float)((int32_t)((mix((uint32_t)i + j, start) >> 16) * 17 >> 16) - 8);
-}
-
 void gemm_fill(const struct gemm *gemm, const struct lab_shape *shape, int buffer, uint64_t seed,
                void *host)
 {
+    float *values = host;
+    size_t count = shape->buffers[buffer].count;
     uint32_t start = (uint32_t)lab_mix(seed, (uint64_t)buffer);
     if (gemm->inputs == GEMM_TF32)
-        fill_tf32(host, shape->buffers[buffer].count, start);
+        LAB_EACH(i, count,
+                 values[i] =
+                     1.0f + (float)(int32_t)(lab_mix32(start, (uint32_t)i) >> 9) * 0x1p-23f);
     else
-        fill_exact(host, shape->buffers[buffer].count, start);
+        LAB_EACH(i, count,
+                 values[i] =
+                     (float)((int32_t)((lab_mix32(start, (uint32_t)i) >> 16) * 17 >> 16) - 8));
 }
 
 /* Row by row, so that the inner loop runs along rows of B and C and becomes vector code. Products

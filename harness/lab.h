@@ -14,7 +14,28 @@
 
 enum { LAB_BUFFERS = 8, LAB_ARGS = 16 };
 
-enum lab_role { LAB_IN, LAB_OUT, LAB_INOUT };
+enum lab_role {
+    LAB_IN,      /* filled; must stay as it is */
+    LAB_OUT,     /* poisoned; must become the right answer */
+    LAB_INOUT,   /* filled; must become the right answer */
+    LAB_SCRATCH, /* filled; what is left in it is nobody's business */
+};
+
+static inline bool lab_is_filled(enum lab_role role)
+{
+    return role != LAB_OUT;
+}
+
+static inline bool lab_is_answer(enum lab_role role)
+{
+    return role == LAB_OUT || role == LAB_INOUT;
+}
+
+/* Filled, and changed by a launch: the next one needs it filled again. */
+static inline bool lab_is_changed(enum lab_role role)
+{
+    return role == LAB_INOUT || role == LAB_SCRATCH;
+}
 enum lab_type { LAB_F32, LAB_F64, LAB_F16, LAB_BF16, LAB_I32, LAB_U32, LAB_U64 };
 
 struct lab_buffer {
@@ -64,7 +85,7 @@ struct lab {
     const char *slug;
     /* False when the lab has no such size. */
     bool (*shape)(struct lab_shape *out, uint64_t n);
-    /* Fills an IN or INOUT buffer: position-dependent, distinct, exact where possible. */
+    /* Fills a buffer that is not OUT: position-dependent, distinct, exact where possible. */
     void (*fill)(const struct lab_shape *shape, int buffer, uint64_t seed, void *host);
     /* host[] holds the filled inputs, want[] the OUT and INOUT buffers to compute. */
     void (*reference)(const struct lab_shape *shape, void *const host[], void *const want[]);
@@ -81,5 +102,31 @@ size_t lab_type_bytes(enum lab_type type);
 
 /* A well mixed 64-bit number from a seed and a position (splitmix64); for fill functions. */
 uint64_t lab_mix(uint64_t seed, uint64_t position);
+
+/* The same in 32 bits, for buffers that are large: within LAB_EACH it becomes vector code. */
+static inline uint32_t lab_mix32(uint32_t start, uint32_t position)
+{
+    uint32_t x = position * 0x9e3779b1u + start;
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+/* The statement for each `i` below count. Strips of a constant length are what gcc makes vector
+ * code of at -O2. */
+#define LAB_EACH(i, count, ...)                                                                    \
+    do {                                                                                           \
+        enum { LAB_STRIP = 64 };                                                                   \
+        const size_t lab_count = (count);                                                          \
+        size_t lab_from = 0;                                                                       \
+        for (; lab_from + LAB_STRIP <= lab_count; lab_from += LAB_STRIP)                           \
+            for (uint32_t lab_k = 0; lab_k < LAB_STRIP; lab_k++) {                                 \
+                const size_t i = lab_from + lab_k;                                                 \
+                __VA_ARGS__;                                                                       \
+            }                                                                                      \
+        for (size_t i = lab_from; i < lab_count; i++) {                                            \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    } while (0)
 
 #endif

@@ -32,7 +32,8 @@ static size_t bytes_of(const struct prepared *prepared, const struct lab_shape *
     for (int i = 0; i < shape->buffer_count; i++) {
         const struct lab_buffer *about = &shape->buffers[i];
         size_t back = guard_allocation(prepared->backend, about);
-        sum += guard_buffer_bytes(about) * (about->role == LAB_INOUT ? 2 : 1);
+        sum += guard_buffer_bytes(about) *
+               (unsigned)(lab_is_filled(about->role) + lab_is_answer(about->role));
         if (back > prepared->back_bytes[i])
             *more += back - prepared->back_bytes[i];
     }
@@ -78,13 +79,13 @@ static bool make_case(struct prepared *prepared, struct prepared_case *made)
     const struct lab *lab = prepared->lab;
     for (int i = 0; i < made->shape.buffer_count; i++) {
         const struct lab_buffer *about = &made->shape.buffers[i];
-        if (about->role != LAB_OUT) {
+        if (lab_is_filled(about->role)) {
             made->host[i] = host_alloc(prepared, guard_buffer_bytes(about));
             if (!made->host[i])
                 return false;
             lab->fill(&made->shape, i, made->seed, made->host[i]);
         }
-        if (about->role != LAB_IN)
+        if (lab_is_answer(about->role))
             made->want[i] = mem_alloc(guard_buffer_bytes(about));
     }
     lab->reference(&made->shape, made->host, made->want);

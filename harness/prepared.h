@@ -18,7 +18,7 @@ enum { PREPARED_CASES = 32 };
 struct prepared_case {
     uint64_t n, seed;
     struct lab_shape shape;
-    void *host[LAB_BUFFERS];     /* IN and INOUT as filled */
+    void *host[LAB_BUFFERS];     /* what is filled, as it was */
     void *want[LAB_BUFFERS];     /* OUT and INOUT as they must become */
     double allowed[LAB_BUFFERS]; /* compare_allowance of those */
 };

@@ -69,11 +69,11 @@ static void make_case(struct trial *trial, uint64_t seed)
     for (int i = 0; i < trial->shape.buffer_count; i++) {
         const struct lab_buffer *about = &trial->shape.buffers[i];
         size_t bytes = guard_buffer_bytes(about);
-        if (about->role != LAB_OUT && !trial->own_host[i])
+        if (lab_is_filled(about->role) && !trial->own_host[i])
             trial->own_host[i] = mem_alloc(bytes);
-        if (about->role != LAB_IN && !trial->own_want[i])
+        if (lab_is_answer(about->role) && !trial->own_want[i])
             trial->own_want[i] = mem_alloc(bytes);
-        if (about->role != LAB_OUT)
+        if (lab_is_filled(about->role))
             lab->fill(&trial->shape, i, seed, trial->own_host[i]);
     }
     lab->reference(&trial->shape, trial->own_host, trial->own_want);
@@ -106,7 +106,7 @@ static bool prepare(struct trial *trial, uint64_t seed, struct err *err)
         if (trial->guard && !ops->fill(request->backend, trial->base[i], trial->guard_pattern,
                                        guard_allocation(request->backend, about), true, err))
             return false;
-        if (about->role != LAB_OUT) {
+        if (lab_is_filled(about->role)) {
             if (!ops->upload(request->backend, trial->data[i], trial->host[i], bytes, err))
                 return false;
             continue;
@@ -227,7 +227,7 @@ static bool outputs_right(const struct trial *trial, json_t *entry)
     bool right = true;
     for (int i = 0; i < trial->shape.buffer_count; i++) {
         const struct lab_buffer *about = &trial->shape.buffers[i];
-        if (about->role == LAB_IN)
+        if (!lab_is_answer(about->role))
             continue;
         struct check_buffer buffer = {.lab = trial->request->lab,
                                       .shape = &trial->shape,

@@ -16,7 +16,7 @@ struct trial {
     uint64_t launches;  /* so far; makes poison and guards differ each time */
     size_t guard;       /* bytes around each buffer; 0 where the backend's own bounds are exact */
     uint32_t guard_pattern;
-    void *host[LAB_BUFFERS]; /* IN and INOUT as filled; own or prepared */
+    void *host[LAB_BUFFERS]; /* what is filled, as it was; own or prepared */
     void *want[LAB_BUFFERS]; /* OUT and INOUT as they must become */
     const double *allowed;   /* the largest error of each buffer; NULL when not known before */
     void *own_host[LAB_BUFFERS], *own_want[LAB_BUFFERS], *own_back[LAB_BUFFERS];

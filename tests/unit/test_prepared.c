@@ -77,6 +77,41 @@ static void pair_untouched(const struct call *call)
         call->out[i] = call->in[i] - 1;
 }
 
+/* --- a lab whose first buffer is for the kernel's own use --- */
+
+static bool notes_shape(struct lab_shape *out, uint64_t n)
+{
+    bool ok = pair_shape(out, n);
+    out->buffers[0] = (struct lab_buffer){"notes", LAB_SCRATCH, LAB_F32, 100};
+    return ok;
+}
+
+static void notes_reference(const struct lab_shape *shape, void *const host[], void *const want[])
+{
+    assert_null(want[0]); /* there is no right answer */
+    for (size_t i = 0; i < shape->buffers[1].count; i++)
+        ((float *)want[1])[i] = ((const float *)host[0])[i % 100];
+}
+
+static const struct lab notes = {.slug = "notes",
+                                 .shape = notes_shape,
+                                 .fill = pair_fill,
+                                 .reference = notes_reference,
+                                 .tolerance = pair_tolerance};
+
+static void notes_good(const struct call *call)
+{
+    for (size_t i = 0; i < call->n; i++)
+        call->out[i] = call->in[i % 100];
+    memset(call->in, 0x55, 100 * sizeof *call->in); /* would be wrong if it were not filled again */
+}
+
+static void notes_overrun(const struct call *call)
+{
+    notes_good(call);
+    call->in[100] = 1;
+}
+
 /* --- kernels of cp-async --- */
 
 static void good(const struct call *call)
@@ -226,6 +261,28 @@ static void the_record_is_the_same(void **state)
     expect_same(&(struct setup){lab_find("cp-async"), good, sizes, 3, SEED}, PLENTY, 99);
     expect_same(&(struct setup){&pair, pair_good, sizes, 3, SEED}, PLENTY, 99);
     expect_same(&(struct setup){&pair, pair_untouched, small_sizes, 2, SEED}, PLENTY, 99);
+    expect_same(&(struct setup){&notes, notes_good, small_sizes, 2, SEED}, PLENTY, 99);
+    expect_same(&(struct setup){&notes, notes_overrun, small_sizes, 2, SEED}, PLENTY, 99);
+}
+
+static void expect_verdict(const struct setup *setup, const char *verdict, const char *part)
+{
+    char *text = run(setup, NULL);
+    json_t *record = json_loads(text, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(record, "verdict")), verdict);
+    assert_non_null(strstr(text, part));
+    json_decref(record);
+    free(text);
+}
+
+static void what_kernels_may_change_is_judged_by_its_role(void **state)
+{
+    (void)state;
+    expect_verdict(&(struct setup){&pair, pair_good, small_sizes, 2, SEED}, "pass", "4 cases");
+    expect_verdict(&(struct setup){&pair, pair_untouched, small_sizes, 2, SEED}, "wrong", "both");
+    expect_verdict(&(struct setup){&notes, notes_good, small_sizes, 2, SEED}, "pass", "4 cases");
+    expect_verdict(&(struct setup){&notes, notes_overrun, small_sizes, 2, SEED}, "fault",
+                   "past the end of notes, 0 bytes");
 }
 
 static void every_case_of_the_check_is_there(void **state)
@@ -333,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_record_is_the_same),
+        cmocka_unit_test(what_kernels_may_change_is_judged_by_its_role),
         cmocka_unit_test(every_case_of_the_check_is_there),
         cmocka_unit_test(what_is_missing_is_made),
         cmocka_unit_test(memory_has_a_cap),

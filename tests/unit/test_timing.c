@@ -518,6 +518,64 @@ static void a_sample_is_enough_where_all_takes_too_long(void **state)
     problem_n = N;
 }
 
+/* --- a lab whose launches change what was filled --- */
+
+static bool changing_shape(struct lab_shape *out, uint64_t n)
+{
+    bool ok = lab()->shape(out, n);
+    out->buffers[0] = (struct lab_buffer){"notes", LAB_SCRATCH, LAB_F32, 4};
+    out->buffers[1].role = LAB_INOUT;
+    return ok;
+}
+
+static void changing_fill(const struct lab_shape *shape, int buffer, uint64_t seed, void *host)
+{
+    for (size_t i = 0; i < shape->buffers[buffer].count; i++)
+        ((float *)host)[i] = buffer == 0 ? 0 : (float)(lab_mix(seed, i) >> 50);
+}
+
+static void changing_reference(const struct lab_shape *shape, void *const host[],
+                               void *const want[])
+{
+    for (size_t i = 0; i < shape->buffers[1].count; i++)
+        ((float *)want[1])[i] = ((const float *)host[1])[i] + 1.5f;
+}
+
+static int found_changed; /* launches that did not find their data as filled */
+
+static void changing(const float *in, float *out)
+{
+    float *notes = (float *)(uintptr_t)in;
+    found_changed += notes[0] != 0 || out[0] != floorf(out[0]);
+    notes[0] = 1;
+    for (size_t i = 0; i < problem_n; i++)
+        out[i] += 1.5f; /* no whole number any more */
+}
+
+static void every_launch_finds_its_data_as_filled(void **state)
+{
+    (void)state;
+    struct lab place = *lab();
+    place.shape = changing_shape;
+    place.fill = changing_fill;
+    place.reference = changing_reference;
+    struct setup setup = {.baseline = {0.14, changing, 0},
+                          .yours = {0.1, changing, 0},
+                          .solution = {0.09, changing, 0},
+                          .lab = &place};
+    found_changed = 0;
+    struct timing_result result = time_it(&setup);
+    assert_int_equal(result.verdict, VERDICT_PASS);
+    assert_int_equal(found_changed, 0);
+    assert_true(world.launches > 40);
+    assert_true(fabs(part(result.timing, "yours_ms", "median") - 0.1) < 0.001);
+    timing_result_free(&result);
+    setup.yours.run = good; /* another lab's answers */
+    result = time_it(&setup);
+    assert_int_equal(result.verdict, VERDICT_WRONG);
+    timing_result_free(&result);
+}
+
 static void failures_while_timing_are_verdicts(void **state)
 {
     (void)state;
@@ -622,6 +680,7 @@ int main(void)
         cmocka_unit_test(reaching_the_solution_reaches_the_goal),
         cmocka_unit_test(a_kernel_that_stops_working_is_wrong),
         cmocka_unit_test(a_sample_is_enough_where_all_takes_too_long),
+        cmocka_unit_test(every_launch_finds_its_data_as_filled),
         cmocka_unit_test(failures_while_timing_are_verdicts),
         cmocka_unit_test(printing_kernels_are_not_timed),
         cmocka_unit_test(limits_are_measured_and_not_exceeded),

@@ -53,10 +53,9 @@ TESTS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/tes
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Suites that are scripts; each prints `ok name`, `FAIL name` or `skip name: why` lines.
-SUITES   := $(wildcard $(addprefix tests/,layers headers format repo messages \
-              $(and $(wildcard tui/main.c),$(wildcard harness/main.c),smoke bundle sessions/run history cli)))
-PROGRAMS := $(if $(wildcard tui/main.c),$(BUILD)/stride) \
-            $(if $(wildcard harness/main.c),$(BUILD)/stride-harness)
+SUITES   := $(wildcard $(addprefix tests/,content sessions/run smoke bundle headers layers format repo messages \
+              history cli))
+PROGRAMS := $(BUILD)/stride $(BUILD)/stride-harness
 
 .DEFAULT_GOAL := all
 .PHONY: all deps run test test-fast test-programs replays check-gpu bench bench-gpu lint format fuzz \
@@ -136,7 +135,7 @@ test:
 	@./deps.sh test
 	+@$(MAKE) --no-print-directory test-programs
 	+@$(MAKE) --no-print-directory SAN=1 BUILD=build-san CC=gcc replays
-	@BUILD=$(BUILD) SAN=$(SAN) CC=$(CC) tests/run $(TESTS) $(FUZZ:%=build-san/fuzz/replay_%) $(SUITES)
+	@BUILD=$(BUILD) SAN=$(SAN) CC=$(CC) tests/run $(SUITES) $(TESTS) $(FUZZ:%=build-san/fuzz/replay_%)
 
 need_gpu = [ -e /dev/nvidiactl ] || { echo "$@: this machine has no NVIDIA GPU"; exit 1; }
 

@@ -178,8 +178,8 @@ static bool run_nvrtc(const struct compiler *compiler, struct compiler_output *o
 {
     char arch[40], *includes[FOLDERS_MOST];
     snprintf(arch, sizeof arch, "--gpu-architecture=%s", compiler->arch);
-    const char *options[FIXED_OPTIONS + FOLDERS_MOST + PCH_OPTIONS] = {
-        arch, STANDARD, "-lineinfo", "--ptxas-options=-v"};
+    const char *options[FIXED_OPTIONS + FOLDERS_MOST + PCH_OPTIONS] = {arch, STANDARD, "-lineinfo",
+                                                                       "--ptxas-options=-v"};
     for (int i = 0; i < folders->count; i++)
         options[FIXED_OPTIONS + i] = includes[i] = mem_printf("-I%s", folders->list[i]);
     int count = FIXED_OPTIONS + folders->count;

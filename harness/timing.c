@@ -17,8 +17,8 @@
 static const double TURN_MS = 8000;     /* most to wait for another Stride */
 static const double MEASURE_PART = 0.6; /* of the budget; the rest is for memory and checking */
 static const double LAUNCH_BOUND = 0.8; /* launching took this part of the kernels' own time */
-/* More than this is not a result but a mistake. Reading alone is up to 8 % faster than the copy that
- * the limit is measured with: a reduction gets there honestly. */
+/* More than this is not a result but a mistake. Reading alone is up to 8 % faster than the copy
+ * that the limit is measured with: a reduction gets there honestly. */
 static const double ABOVE_LIMIT = 1.12;
 
 struct work { /* of one timing_run */

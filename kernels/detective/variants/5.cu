@@ -1,6 +1,6 @@
 #include "lab.h"
 
-// Right answers on the GPUs that it was tried on, and wrong all the same.
+// Its answers are right, and the kernel is wrong all the same.
 extern "C" __global__ void frameTurnRound(const float *input, float *output)
 {
     // >>> your code

@@ -2,7 +2,7 @@
 // The last frame, where it went wrong, is left out: its output is never written.
 #include "lab.h"
 
-// Right answers on the GPUs that it was tried on, and wrong all the same.
+// Its answers are right, and the kernel is wrong all the same.
 extern "C" __global__ void frameTurnRound(const float *input, float *output)
 {
     // >>> your code

@@ -115,9 +115,12 @@ static void add_barrier_row(json_t *rows, const struct backend_module *module,
     uint64_t at = 0;
     for (size_t i = 0; i < barriers->count; i++) {
         const struct span *b = &barriers->items[i];
-        struct span phase = {.from = at, .to = b->from, .line = b->line};
+        /* Until the last warp has arrived somebody is still at work */
+        struct span phase = {.from = at, .to = b->to, .line = b->line};
+        char label[48];
+        snprintf(label, sizeof label, _("until line %d"), sim_line(module, b->line));
         if (phase.to > phase.from)
-            json_array_append_new(work, span_json(module, &phase, "compute", ""));
+            json_array_append_new(work, span_json(module, &phase, "compute", label));
         json_array_append_new(waits, span_json(module, b, "barrier", _("barrier")));
         at = b->to;
     }

@@ -354,7 +354,7 @@ void app_keep_quiz(struct app *app)
 void app_set_kernel(struct app *app, const char *text, size_t len)
 {
     keep_text(&app->present.kernel, text, len);
-    app->pane[PANE_CODE].stale = true;
+    app->pane[PANE_CODE].stale = app->pane[PANE_CORRECTNESS].stale = true;
 }
 
 void app_set_listings(struct app *app, const struct buf *ptx, const struct buf *sass)

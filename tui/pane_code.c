@@ -35,7 +35,7 @@ static void add_remark(struct remarks *remarks, int line, enum style style, cons
         remarks->remark[remarks->count++] = (struct remark){line, style, mark, text};
 }
 
-static void collect(struct remarks *remarks, const json_t *record)
+static void collect(struct remarks *remarks, const json_t *record, struct doc *doc)
 {
     size_t i;
     json_t *one;
@@ -53,9 +53,11 @@ static void collect(struct remarks *remarks, const json_t *record)
     }
     json_array_foreach((json_t *)(uintptr_t)record_at(record, "hazards"), i, one) {
         add_remark(remarks, record_int(one, "line"), STYLE_WARN, "!", record_text(one, "text"));
-        if (record_int(one, "other_line") != record_int(one, "line"))
-            add_remark(remarks, record_int(one, "other_line"), STYLE_WARN, "!",
-                       record_text(one, "kind"));
+        int line = record_int(one, "line"), other = record_int(one, "other_line");
+        if (other != line) /* its text stands at the first line */
+            add_remark(
+                remarks, other, STYLE_WARN, "!",
+                arena_printf(&doc->arena, _("%s, with line %d"), record_text(one, "kind"), line));
     }
     json_array_foreach((json_t *)(uintptr_t)record_at(record, "cases"), i, one)
         add_remark(remarks, record_int(one, "fault.line"), STYLE_FAIL, "F",
@@ -109,7 +111,7 @@ void pane_build_code(const struct app *app, struct doc *doc, int columns)
     bool own = false;
     (void)columns;
     if (is_judged(app))
-        collect(&remarks, app_record(app));
+        collect(&remarks, app_record(app), doc);
     doc->tab_size = 4;
     if (kernel->len == 0)
         pane_paragraph(

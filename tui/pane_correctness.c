@@ -302,9 +302,12 @@ void pane_build_correctness(const struct app *app, struct doc *doc, int columns)
     bool running = app->attempt && !app->past_number;
     if (running)
         add_running(app, doc);
-    else if (*record_text(record, "verdict"))
+    else if (*record_text(record, "verdict")) {
+        if (app->kernel_changed && !app->past_number)
+            pane_paragraph(doc, STYLE_INFO,
+                           _("Your kernel has changed since this run; r runs it."));
         add_verdict(doc, record);
-    else
+    } else
         pane_paragraph(
             doc, STYLE_DIM,
             _("Nothing was run yet. r runs your kernel: it is compiled, checked at every "

@@ -18,7 +18,7 @@ static const struct {
     {"copy", '=', STYLE_INFO},      {"h2d", '>', STYLE_INFO},     {"d2h", '<', STYLE_BUILTIN},
     {"kernel", '#', STYLE_PASS},    {"compute", '#', STYLE_PASS}, {"wait", '.', STYLE_DIM},
     {"barrier", '|', STYLE_WARN},   {"graph", 'G', STYLE_PASS},   {"issue", '+', STYLE_INFO},
-    {"memset", 'm', STYLE_BUILTIN},
+    {"memset", 'm', STYLE_BUILTIN}, {"lost", 'x', STYLE_WARN},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -69,24 +69,61 @@ struct strip {
     int columns;
 };
 
-static void lay_spans(struct strip *strip, const json_t *row, const struct scale *scale,
-                      bool seen[KINDS])
+static void lay(struct strip *strip, int column, char letter, enum style style)
 {
-    size_t i;
-    json_t *span;
-    json_array_foreach(json_object_get(row, "spans"), i, span) {
-        double from = 0, to = 0;
-        int kind = kind_of(record_text(span, "kind"));
-        record_number(span, "from", &from);
-        record_number(span, "to", &to);
-        int a = column_at(scale, from), b = column_at(scale, to);
-        for (int at = a < 0 ? 0 : a; at < (b > a ? b : a + 1) && at < strip->columns; at++) {
-            strip->letter[at] = kind < 0 ? '?' : kinds[kind].letter;
-            strip->style[at] = (uint8_t)(kind < 0 ? STYLE_NORMAL : kinds[kind].style);
-        }
-        if (kind >= 0)
-            seen[kind] = true;
+    if (column >= 0 && column < strip->columns) {
+        strip->letter[column] = letter;
+        strip->style[column] = (uint8_t)style;
     }
+}
+
+/* What a long bar is, written into it: "== group 1, 4096 bytes =====". */
+static void lay_label(struct strip *strip, int from, int to, const char *label)
+{
+    int len = (int)strlen(label);
+    for (int i = 0; i < len; i++)
+        if ((unsigned char)label[i] < 0x20 || (unsigned char)label[i] > 0x7e)
+            return;
+    if (to - from < len + 6) /* its beginning will do */
+        len = (int)strcspn(label, ",");
+    if (len == 0 || to - from < len + 6)
+        return;
+    for (int i = -1; i <= len; i++)
+        lay(strip, from + 3 + i, i < 0 || i == len ? ' ' : label[i], STYLE_NORMAL);
+}
+
+static void lay_span(struct strip *strip, const json_t *span, const struct scale *scale,
+                     bool seen[KINDS])
+{
+    double from = 0, to = 0;
+    int kind = kind_of(record_text(span, "kind"));
+    record_number(span, "from", &from);
+    record_number(span, "to", &to);
+    int a = column_at(scale, from), b = column_at(scale, to);
+    if (b <= a)
+        b = a + 1;
+    bool barrier = kind >= 0 && kinds[kind].letter == '|';
+    for (int at = a < 0 ? 0 : a; at < b && at < strip->columns; at++)
+        lay(strip, at,
+            kind < 0  ? '?'
+            : barrier ? ':'
+                      : kinds[kind].letter,
+            kind < 0 || barrier ? STYLE_DIM : kinds[kind].style);
+    bool phase = kind >= 0 && kinds[kind].letter == '#' && b - a > 1;
+    if (barrier) /* warps arrive one by one; it opens at the end */
+        lay(strip, b - 1, '|', kinds[kind].style);
+    else
+        lay_label(strip, a < 0 ? 0 : a, b < strip->columns ? b : strip->columns,
+                  record_text(span, "label"));
+    if (phase) /* two phases of work would run together */
+        lay(strip, b - 1, '|', STYLE_DIM);
+    if (kind >= 0)
+        seen[kind] = true;
+}
+
+static bool is_wait(const json_t *mark)
+{
+    return strcmp(record_text(mark, "row"), "wait") == 0;
 }
 
 /* What is marked in this row lies over its spans. */
@@ -100,34 +137,61 @@ static void lay_marks(struct strip *strip, const json_t *marks, const char *row,
         if (strcmp(record_text(mark, "row"), row) != 0 || !record_number(mark, "at", &at))
             continue;
         int column = column_at(scale, at);
-        if (column == strip->columns) /* the very end */
-            column--;
-        if (column >= 0 && column < strip->columns) {
-            strip->letter[column] = '!';
-            strip->style[column] = STYLE_WARN;
-        }
+        lay(strip, column == strip->columns ? column - 1 : column, is_wait(mark) ? 'w' : '!',
+            is_wait(mark) ? STYLE_KEY : STYLE_WARN);
     }
+}
+
+static void add_strip(struct doc *doc, const struct strip *strip, const char *name)
+{
+    int used;
+    size_t len = text_fit(name, strlen(name), LABEL - 1, &used);
+    doc_add(doc, STYLE_NORMAL, name, len);
+    pane_pad(doc, used, LABEL);
+    for (int at = 0; at < strip->columns;) {
+        int end = at;
+        while (end < strip->columns && strip->style[end] == strip->style[at])
+            end++;
+        doc_add(doc, (enum style)strip->style[at], strip->letter + at, (size_t)(end - at));
+        at = end;
+    }
+    doc_end_line(doc)->keep = true;
+}
+
+static void start_strip(struct strip *strip, const struct scale *scale)
+{
+    *strip = (struct strip){.columns = scale->columns < MOST ? scale->columns : MOST};
+    memset(strip->letter, ' ', sizeof strip->letter);
 }
 
 static void add_row(struct doc *doc, const json_t *row, const json_t *marks,
                     const struct scale *scale, bool seen[KINDS])
 {
-    struct strip strip = {.columns = scale->columns < MOST ? scale->columns : MOST};
-    const char *name = record_text(row, "name");
-    int used;
-    memset(strip.letter, ' ', sizeof strip.letter);
-    lay_spans(&strip, row, scale, seen);
-    lay_marks(&strip, marks, name, scale);
-    doc_add(doc, STYLE_NORMAL, name, text_fit(name, strlen(name), LABEL - 1, &used));
-    pane_pad(doc, used, LABEL);
-    for (int at = 0; at < strip.columns;) {
-        int end = at;
-        while (end < strip.columns && strip.style[end] == strip.style[at])
-            end++;
-        doc_add(doc, (enum style)strip.style[at], strip.letter + at, (size_t)(end - at));
-        at = end;
-    }
-    doc_end_line(doc)->keep = true;
+    struct strip strip;
+    size_t i;
+    json_t *span;
+    start_strip(&strip, scale);
+    json_array_foreach(json_object_get(row, "spans"), i, span)
+        lay_span(&strip, span, scale, seen);
+    lay_marks(&strip, marks, record_text(row, "name"), scale);
+    add_strip(doc, &strip, record_text(row, "name"));
+}
+
+/* Waits and hazards have rows of their own where they belong to no other. */
+static void add_mark_row(struct doc *doc, const json_t *marks, const char *row, const char *title,
+                         const struct scale *scale)
+{
+    struct strip strip;
+    bool any = false;
+    size_t i;
+    json_t *mark;
+    json_array_foreach((json_t *)(uintptr_t)marks, i, mark)
+        any |= strcmp(record_text(mark, "row"), row) == 0;
+    if (!any)
+        return;
+    start_strip(&strip, scale);
+    lay_marks(&strip, marks, row, scale);
+    add_strip(doc, &strip, title);
 }
 
 static void add_axis(struct doc *doc, const struct scale *scale, const char *unit)
@@ -148,10 +212,13 @@ static void add_marks(struct doc *doc, const json_t *timeline)
     json_array_foreach((json_t *)(uintptr_t)record_at(timeline, "marks"), i, mark) {
         double at = 0;
         record_number(mark, "at", &at);
+        bool wait = is_wait(mark);
         if (i == 0)
             pane_heading(doc, _("Marks"));
-        doc_printf(doc, STYLE_WARN, "! ");
-        doc_printf(doc, STYLE_DIM, _("at %.4g, %s: "), at, record_text(mark, "row"));
+        doc_add_str(doc, wait ? STYLE_KEY : STYLE_WARN, wait ? "w " : "! ");
+        doc_printf(doc, STYLE_DIM, _("at %.6g: "), at);
+        if (!wait && strcmp(record_text(mark, "row"), "hazard") != 0)
+            doc_printf(doc, STYLE_STRONG, "%s: ", record_text(mark, "row"));
         doc_add_str(doc, STYLE_NORMAL, record_text(mark, "text"));
         struct doc_line *line = doc_end_line(doc);
         line->indent = 2;
@@ -186,6 +253,9 @@ void pane_build_timeline(const struct app *app, struct doc *doc, int columns)
     json_t *row;
     json_array_foreach((json_t *)(uintptr_t)rows, i, row)
         add_row(doc, row, record_at(timeline, "marks"), &scale, seen);
+    const json_t *marks = record_at(timeline, "marks");
+    add_mark_row(doc, marks, "wait", _("waits"), &scale);
+    add_mark_row(doc, marks, "hazard", _("hazards"), &scale);
     add_axis(doc, &scale, steps ? _("steps") : "us");
     doc_add_str(doc, STYLE_NORMAL, "\n");
     for (int kind = 0; kind < KINDS; kind++)

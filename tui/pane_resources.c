@@ -110,8 +110,8 @@ static void add_counters(struct doc *doc, const json_t *counters)
              record_text(counters, "backend"), n);
     pane_heading(doc, title);
     add_number(doc, counters, "instructions", _("warp instructions"), "");
-    add_kinds(doc, record_at(counters, "by_kind"));
     add_number(doc, counters, "lane_instructions", _("lane instructions"), "");
+    add_kinds(doc, record_at(counters, "by_kind"));
     add_number(doc, counters, "sectors_per_request", _("sectors per request"), "");
     add_number(doc, counters, "bank_conflicts", _("bank conflicts"), "");
     add_number(doc, counters, "divergent_branches", _("divergent branches"), "");

@@ -29,10 +29,8 @@ export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 endif
 CFLAGS ?= $(if $(SAN),-O1,-O2) -g
 WARN   := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
-# The first toolkit found; `make deps` fetches what the machine lacks into .deps/cuda.
-CUDA_INC := $(dir $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda $(CURDIR)/.deps/cuda))))
 ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -DSTRIDE_VERSION='"$(VERSION)"' $(WARN) $(CFLAGS) $(SANF) \
-              -MMD -MP -I. $(if $(CUDA_INC),-isystem $(CUDA_INC)) \
+              -MMD -MP -I. \
               $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 # A bundle's own libraries stand in lib/ beside bin/; elsewhere the folder does not exist.
 ALL_LDFLAGS := $(SANF) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -Wl,--as-needed $(LDFLAGS)

@@ -39,7 +39,8 @@ static struct draft *add_draft(struct lower *l, const struct inst *inst)
  * guard before them becomes a jump around them. */
 static bool moves_lanes(const struct form *form)
 {
-    return form->kind == PTX_KIND_WARP || form->handler == H_barrier ||
+    return form->kind == PTX_KIND_WARP || form->kind == PTX_KIND_TENSOR ||
+           form->rule == RULE_MATRIX || form->handler == H_barrier ||
            form->handler == H_bar_warp_sync || form->handler == H_call ||
            form->handler == H_call_pointer || form->handler == H_brx;
 }

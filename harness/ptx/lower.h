@@ -72,6 +72,10 @@ uint32_t lower_register(struct lower *l, uint32_t reg);
 bool lower_rule(struct lower *l, const struct form_match *match, const struct inst *inst,
                 struct op *op);
 
+/* lower_matrix.c: the same for wmma, mma.sync, ldmatrix and stmatrix. */
+bool lower_matrix(struct lower *l, const struct form_match *match, const struct inst *inst,
+                  struct op *op);
+
 /* lower_words.c: what the words of the opcode say about memory: space, order, scope, types. */
 void lower_words(const struct form_match *match, struct op *op);
 uint32_t lower_type_bytes(const struct form_word *word); /* 0: not a type */

@@ -893,6 +893,8 @@ bool lower_rule(struct lower *l, const struct form_match *m, const struct inst *
         return rule_mbarrier_arrive(l, m, inst, op);
     case RULE_CALL:
         return rule_call(l, inst, op);
+    case RULE_MATRIX:
+        return lower_matrix(l, m, inst, op);
     default: /* PLAIN, BARRIER, BARRIER_RED; branches are lowered in lower.c */
         return take_all(l, inst, m->form->operands, op);
     }

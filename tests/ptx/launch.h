@@ -1,0 +1,99 @@
+/* Running small PTX texts in the simulator, for tests: parse, launch with an input and an output
+ * array, and look at the result.
+ *
+ * The caller owns the arrays; a launch lasts for one call.
+ *
+ * It knows nothing of what the kernels compute. */
+#ifndef STRIDE_TESTS_PTX_LAUNCH_H
+#define STRIDE_TESTS_PTX_LAUNCH_H
+
+#include "harness/ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAUNCH_IN_VA  0x100000000ull
+#define LAUNCH_OUT_VA 0x200000000ull
+
+struct ptx_job {
+    const char *text, *entry;
+    const void *in;
+    void *out;
+    size_t in_bytes, out_bytes;
+    unsigned blocks, threads;
+    bool checks;
+    enum ptx_isa isa;
+    enum ptx_isa ran;   /* which build it was; below `isa` when this CPU lacks that one */
+    char message[1024]; /* why it did not end well; "" when it did */
+    enum ptx_status status;
+    size_t hazard_count;
+    enum ptx_hazard_kind hazard; /* the first one's kind */
+    char hazard_text[512];
+};
+
+/* A kernel with the parameters (.param .u64 in, .param .u64 out). False: job->message says why. */
+static inline bool ptx_job_run(struct ptx_job *job)
+{
+    struct err err = {0};
+    struct arena arena = {0};
+    struct ptx_module *module = NULL;
+    struct ptx_result result = {0};
+    bool ok = false;
+    size_t in_room = (job->in_bytes + 127) & ~(size_t)63,
+           out_room = (job->out_bytes + 127) & ~(size_t)63;
+    void *in = aligned_alloc(64, in_room), *out = aligned_alloc(64, out_room);
+    uint64_t params[2] = {LAUNCH_IN_VA, LAUNCH_OUT_VA};
+    struct ptx_image *image = NULL;
+    struct ptx_memory memory[2] = {
+        {.va = LAUNCH_IN_VA, .bytes = job->in_bytes, .host = in, .name = "in"},
+        {.va = LAUNCH_OUT_VA, .bytes = job->out_bytes, .host = out, .name = "out"}};
+    struct ptx_launch launch = {
+        .entry = job->entry ? job->entry : "k",
+        .grid = {job->blocks ? job->blocks : 1, 1, 1},
+        .block = {job->threads, 1, 1},
+        .params = params,
+        .param_bytes = sizeof params,
+        .memory = memory,
+        .memory_count = 2,
+        .options = {.checks = job->checks, .isa = job->isa, .steps = 1 << 24},
+    };
+    memcpy(in, job->in, job->in_bytes);
+    memcpy(out, job->out, job->out_bytes);
+    job->message[0] = '\0';
+    if (!ptx_parse(&module, &arena, job->text, strlen(job->text), &err)) {
+        snprintf(job->message, sizeof job->message, "%s", err.text);
+        goto done;
+    }
+    image = ptx_image_open(module);
+    launch.module = module;
+    launch.image = image;
+    if (!ptx_run(&result, &launch, &err)) {
+        snprintf(job->message, sizeof job->message, "%s", err.text);
+        goto done;
+    }
+    job->ran = result.isa;
+    job->status = result.status;
+    job->hazard_count = result.hazard_count;
+    if (result.hazard_count) {
+        job->hazard = result.hazards[0].kind;
+        snprintf(job->hazard_text, sizeof job->hazard_text, "%s", result.hazards[0].text);
+    }
+    ok = result.status == PTX_DONE;
+    if (!ok)
+        snprintf(job->message, sizeof job->message, "%s", result.message);
+    memcpy(job->out, out, job->out_bytes);
+    ptx_result_free(&result);
+done:
+    ptx_image_close(image);
+    arena_free(&arena);
+    free(in);
+    free(out);
+    return ok;
+}
+
+#define PTX_HEAD                                                                                   \
+    ".version 8.7\n.target sm_90\n.address_size 64\n"                                              \
+    ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+
+#endif

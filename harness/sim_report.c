@@ -20,11 +20,18 @@ int sim_line(const struct backend_module *module, uint32_t line)
 
 static const char *fault_kind(const struct ptx_result *run)
 {
-    if (run->fault_space == PTX_SPACE_NONE)
-        return "trap";
-    if (!strncmp(run->message, "misaligned", 10))
+    switch (run->fault) {
+    case PTX_FAULT_BOUNDS:
+        return "out-of-bounds";
+    case PTX_FAULT_NULL:
+        return "illegal-address";
+    case PTX_FAULT_MISALIGNED:
         return "misaligned";
-    return strstr(run->message, "null pointer") ? "illegal-address" : "out-of-bounds";
+    case PTX_FAULT_READ_ONLY:
+        return "input-modified";
+    default:
+        return "trap";
+    }
 }
 
 /* "thread (5,0,0) of block (2,0,0)", as far as dimensions are used. */

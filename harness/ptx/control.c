@@ -3,6 +3,7 @@
 #include "harness/ptx/control.h"
 
 #include "harness/base/buf.h"
+#include "harness/base/msg.h"
 #include "harness/ptx/handlers.h"
 #include "harness/ptx/hazard.h"
 #include "harness/ptx/sync.h"
@@ -362,7 +363,7 @@ const struct op *path_call(struct warp *w, const struct op *op, const struct fun
     struct frame *frame = frame_open(w, callee, w->frame);
     if (!frame)
         return stop_block(w, op, PTX_FAULT, (unsigned)__builtin_ctz(w->mask),
-                          "stack overflow: %s is called %u levels deep", callee->name,
+                          _("stack overflow: %s is called %u levels deep"), callee->name,
                           w->frame->depth + 1);
     frame->return_to = op + 1;
     frame->site = site;

@@ -163,7 +163,7 @@ struct warp {
     uint32_t id;           /* in the block */
     int32_t slice;         /* blocks it may still enter before another path gets its turn */
     bool checks, counting; /* copies of the options */
-    bool yield; /* set by a handler: let others run before going on (try_wait, nanosleep) */
+    bool yield;  /* set by a handler: let others run before going on (try_wait, nanosleep) */
     bool polled; /* set by a handler: read what others may change (cas, volatile, acquire) */
     struct block *block;
     struct worker *worker;
@@ -229,6 +229,7 @@ struct stop {
     uint32_t line;
     bool has_thread;
     uint32_t warp, lane;
+    enum ptx_fault fault;
     enum ptx_space space;
     uint64_t address;
     char message[512];

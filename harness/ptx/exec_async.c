@@ -1,6 +1,8 @@
 /* Asynchronous copies and mbarriers: operands are gathered here, async.c and sync.c do the rest. */
 #include "harness/ptx/handlers.h"
 
+#include "harness/base/msg.h"
+
 #include "harness/ptx/async.h"
 #include "harness/ptx/control.h"
 #include "harness/ptx/hazard.h"
@@ -61,7 +63,7 @@ HANDLER(cp_async)
         {
             if (bytes[i] > op->width)
                 return stop_block(w, op, PTX_FAULT, i,
-                                  "cp.async of %u bytes with a source size of %u", op->width,
+                                  _("cp.async of %u bytes with a source size of %u"), op->width,
                                   bytes[i]);
         }
     }

@@ -1,6 +1,8 @@
 /* Control flow, barriers, special registers, and the loop that runs a warp. */
 #include "harness/ptx/handlers.h"
 
+#include "harness/base/msg.h"
+
 #include "harness/ptx/control.h"
 #include "harness/ptx/hazard.h"
 #include "harness/ptx/host_call.h"
@@ -78,8 +80,8 @@ HANDLER(brx)
         unsigned lane = (unsigned)__builtin_ctz(left);
         u32 same = 0;
         if (index[lane] >= op->c)
-            return stop_block(w, op, PTX_FAULT, lane, "brx.idx jumps to entry %u of a table of %u",
-                              index[lane], op->c);
+            return stop_block(w, op, PTX_FAULT, lane,
+                              _("brx.idx jumps to entry %u of a table of %u"), index[lane], op->c);
         EACH(left)
         same |= (u32)(index[i] == index[lane]) << i;
         targets[count] = op + (s32)op->list[index[lane]];
@@ -130,8 +132,8 @@ HANDLER(call_pointer)
     u64 number = (a[lane] - FUNCTION_WINDOW) / 16;
     const struct func *callee = number < module->function_count ? module->decoded[number] : NULL;
     if (!callee || a[lane] % 16 || !fits(callee, op->extra))
-        return stop_block(w, op, PTX_FAULT, lane,
-                          "a call through a pointer that is no such function");
+        return stop_block(w, op, PTX_FAULT, lane, "%s",
+                          _("a call through a pointer that is no such function"));
     u32 same = 0;
     EACH(w->active)
     same |= (u32)(a[i] == a[lane]) << i;
@@ -147,8 +149,8 @@ HANDLER(call_host)
 
 HANDLER(trap)
 {
-    return stop_block(w, op, PTX_FAULT, (unsigned)__builtin_ctz(w->mask),
-                      "the kernel ran into a trap");
+    return stop_block(w, op, PTX_FAULT, (unsigned)__builtin_ctz(w->mask), "%s",
+                      _("the kernel ran into a trap"));
 }
 
 HANDLER(unsupported)
@@ -173,8 +175,8 @@ HANDLER(barrier)
         if (op->flags & OP_NEG_C)
             p = ~p;
         if (unlikely(id > 15))
-            return stop_block(w, op, PTX_FAULT, lane, "barrier %u: a block has barriers 0 to 15",
-                              id);
+            return stop_block(w, op, PTX_FAULT, lane,
+                              _("barrier %u does not exist: a block has barriers 0 to 15"), id);
         enum sync_result result = sync_barrier(w, op, op->mode, id, count, p);
         if (w->worker->stopped)
             return NULL;

@@ -1,5 +1,7 @@
 #include "harness/ptx/host_call.h"
 
+#include "harness/base/msg.h"
+
 #include "harness/ptx/mem.h"
 
 #include <stdio.h>
@@ -191,7 +193,7 @@ static const struct op *fail_assertion(struct warp *w, const struct op *op,
     read_text(w, lane, argument(w, site, 0, lane, 8), what);
     read_text(w, lane, argument(w, site, 1, lane, 8), file);
     uint64_t line = argument(w, site, 2, lane, 4);
-    return stop_block(w, op, PTX_FAULT, lane, "assertion failed: %.300s (line %u)", what,
+    return stop_block(w, op, PTX_FAULT, lane, _("assertion failed: %.300s (line %u)"), what,
                       (unsigned)line);
 }
 

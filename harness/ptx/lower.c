@@ -4,6 +4,7 @@
 #include "harness/ptx/lower.h"
 
 #include "harness/base/buf.h"
+#include "harness/base/msg.h"
 #include "harness/ptx/cfg.h"
 #include "harness/ptx/handlers.h"
 
@@ -241,11 +242,11 @@ static void make_unknown(struct lower *l, const struct inst *inst, struct op *op
     char where[64];
     uint32_t line = source_line(l, inst->line);
     if (line)
-        snprintf(where, sizeof where, "your line %u", line);
+        snprintf(where, sizeof where, _("your line %u"), line);
     else
-        snprintf(where, sizeof where, "line %u of the PTX", inst->ptx_line);
+        snprintf(where, sizeof where, _("line %u of the PTX"), inst->ptx_line);
     op->run = op->body = H_unsupported;
-    op->extra = arena_printf(l->module->arena, "the simulator does not know %s (%s)%s%s",
+    op->extra = arena_printf(l->module->arena, _("the simulator does not know %s (%s)%s%s"),
                              inst->opcode, where, *l->why ? ": " : "", l->why);
     op->kind = PTX_KIND_OTHER;
     op->guard = 0;

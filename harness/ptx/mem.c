@@ -1,8 +1,7 @@
 #include "harness/ptx/mem.h"
 
-#include "harness/ptx/module.h"
+#include "harness/base/msg.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,21 +97,22 @@ bool generic_read(const struct warp *w, unsigned lane, uint64_t address, void *o
 
 static const char *verb(const struct op *op)
 {
-    return op->kind == PTX_KIND_STORE    ? "write"
-           : op->kind == PTX_KIND_ATOMIC ? "atomic operation"
-                                         : "read";
+    return op->kind == PTX_KIND_STORE    ? _("write")
+           : op->kind == PTX_KIND_ATOMIC ? _("atomic operation")
+                                         : _("read");
 }
 
-static void note_address(struct warp *w, enum ptx_space space, uint64_t address)
+static void note_fault(struct warp *w, enum ptx_fault fault, enum ptx_space space, uint64_t address)
 {
     struct stop *stop = &w->worker->stop;
+    stop->fault = fault;
     stop->space = space;
     stop->address = address;
 }
 
 static const char *item_name(const struct ptx_memory *item)
 {
-    return item->name && *item->name ? item->name : "an unnamed allocation";
+    return item->name && *item->name ? item->name : _("an unnamed allocation");
 }
 
 enum { NULL_ZONE = 1 << 20 }; /* addresses that can only come from a null pointer */
@@ -121,7 +121,7 @@ enum { NULL_ZONE = 1 << 20 }; /* addresses that can only come from a null pointe
 static void describe_nearest(const struct memory_map *map, uint64_t va, char *out, size_t size)
 {
     const struct ptx_memory *best = NULL;
-    uint64_t best_distance = UINT64_MAX;
+    unsigned long long best_distance = UINT64_MAX;
     for (size_t i = 0; i < map->count; i++) {
         const struct ptx_memory *item = &map->items[i];
         uint64_t end = item->va + item->bytes;
@@ -131,53 +131,62 @@ static void describe_nearest(const struct memory_map *map, uint64_t va, char *ou
             best_distance = distance;
         }
     }
-    if (va < NULL_ZONE) {
-        snprintf(out, size,
-                 va ? "that is a null pointer and an offset of %" PRIu64 " bytes"
-                    : "that is a null pointer",
-                 va);
-    } else if (!best || best_distance > 1ull << 40) {
-        snprintf(out, size, "no allocation is near");
-    } else if (va < best->va) {
-        snprintf(out, size, "%" PRIu64 " bytes before %s", best_distance, item_name(best));
-    } else if (va >= best->va + best->bytes) {
-        char distance[40] = "right";
-        if (va > best->va + best->bytes)
-            snprintf(distance, sizeof distance, "%" PRIu64 " bytes", best_distance);
-        snprintf(out, size, "%s behind the end of %s, which has %" PRIu64 " bytes", distance,
-                 item_name(best), best->bytes);
-    } else {
-        snprintf(out, size, "it crosses the end of %s, which has %" PRIu64 " bytes",
-                 item_name(best), best->bytes);
+    if (va < NULL_ZONE)
+        snprintf(out, size, _("a null pointer and an offset of %u bytes"), (unsigned)va);
+    else if (!best || best_distance > 1ull << 40)
+        snprintf(out, size, "%s", _("no allocation is near"));
+    else if (va < best->va)
+        snprintf(out, size, _("%llu bytes before %s"), best_distance, item_name(best));
+    else if (va > best->va + best->bytes)
+        snprintf(out, size, _("%llu bytes behind the end of %s, which has %llu bytes"),
+                 best_distance, item_name(best), (unsigned long long)best->bytes);
+    else if (va == best->va + best->bytes)
+        snprintf(out, size, _("right behind the end of %s, which has %llu bytes"), item_name(best),
+                 (unsigned long long)best->bytes);
+    else
+        snprintf(out, size, _("it crosses the end of %s, which has %llu bytes"), item_name(best),
+                 (unsigned long long)best->bytes);
+}
+
+static uint64_t space_end(const struct warp *w, enum ptx_space space)
+{
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        return w->block->shared_bytes;
+    case PTX_SPACE_LOCAL:
+        return w->local_bytes;
+    case PTX_SPACE_CONST:
+        return w->worker->run->constant_bytes;
+    default:
+        return w->worker->run->launch->param_bytes;
     }
 }
 
 const struct op *fault_bounds(struct warp *w, const struct op *op, enum ptx_space space,
                               unsigned lane, uint64_t address, uint32_t bytes)
 {
+    unsigned long long at = address;
+    bool global = space == PTX_SPACE_GLOBAL;
     if (w->worker->stopped)
         return NULL;
-    if (space == PTX_SPACE_GLOBAL) {
+    if (global) {
         char where[200];
         describe_nearest(&w->worker->run->map, address, where, sizeof where);
         stop_block(w, op, PTX_FAULT, lane,
-                   "out of bounds: %s of %u bytes of global memory at address 0x%" PRIx64 ": %s",
-                   verb(op), bytes, address, where);
+                   _("out of bounds: %s of %u bytes of global memory at address 0x%llx: %s"),
+                   verb(op), bytes, at, where);
     } else {
-        static const char *const names[] = {[PTX_SPACE_SHARED] = "shared",
-                                            [PTX_SPACE_LOCAL] = "local",
-                                            [PTX_SPACE_CONST] = "constant",
-                                            [PTX_SPACE_PARAM] = "parameter"};
-        uint64_t end = space == PTX_SPACE_SHARED  ? w->block->shared_bytes
-                       : space == PTX_SPACE_LOCAL ? w->local_bytes
-                       : space == PTX_SPACE_CONST ? w->worker->run->constant_bytes
-                                                  : w->worker->run->launch->param_bytes;
+        const char *name = space == PTX_SPACE_SHARED  ? _("shared")
+                           : space == PTX_SPACE_LOCAL ? _("local")
+                           : space == PTX_SPACE_CONST ? _("constant")
+                                                      : _("parameter");
         stop_block(w, op, PTX_FAULT, lane,
-                   "out of bounds: %s of %u bytes of %s memory at %" PRIu64
-                   ", but it ends at byte %" PRIu64,
-                   verb(op), bytes, names[space], address, end);
+                   _("out of bounds: %s of %u bytes of %s memory at %llu, but it ends at byte "
+                     "%llu"),
+                   verb(op), bytes, name, at, (unsigned long long)space_end(w, space));
     }
-    note_address(w, space, address);
+    note_fault(w, global && address < NULL_ZONE ? PTX_FAULT_NULL : PTX_FAULT_BOUNDS, space,
+               address);
     return NULL;
 }
 
@@ -187,9 +196,9 @@ const struct op *fault_alignment(struct warp *w, const struct op *op, enum ptx_s
     if (w->worker->stopped)
         return NULL;
     stop_block(w, op, PTX_FAULT, lane,
-               "misaligned: %s of %u bytes at address 0x%" PRIx64 ", which is not a multiple of %u",
-               verb(op), bytes, address, bytes);
-    note_address(w, space, address);
+               _("misaligned: %s of %u bytes at address 0x%llx, which is not a multiple of %u"),
+               verb(op), bytes, (unsigned long long)address, bytes);
+    note_fault(w, PTX_FAULT_MISALIGNED, space, address);
     return NULL;
 }
 
@@ -200,8 +209,8 @@ const struct op *fault_read_only(struct warp *w, const struct op *op, unsigned l
         return NULL;
     uint32_t hint = 0;
     memory_find(&w->worker->run->map, address, 1, &hint);
-    stop_block(w, op, PTX_FAULT, lane, "%s to %s, which the kernel must not change", verb(op),
+    stop_block(w, op, PTX_FAULT, lane, _("%s to %s, which the kernel must not change"), verb(op),
                item_name(&w->worker->run->map.items[hint]));
-    note_address(w, PTX_SPACE_GLOBAL, address);
+    note_fault(w, PTX_FAULT_READ_ONLY, PTX_SPACE_GLOBAL, address);
     return NULL;
 }

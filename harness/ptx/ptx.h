@@ -162,6 +162,15 @@ enum ptx_status {
     PTX_DEADLOCK,    /* every thread left waits for something that can't come */
 };
 
+enum ptx_fault {
+    PTX_FAULT_NONE,
+    PTX_FAULT_BOUNDS,
+    PTX_FAULT_NULL, /* out of bounds by way of a null pointer */
+    PTX_FAULT_MISALIGNED,
+    PTX_FAULT_READ_ONLY,
+    PTX_FAULT_OTHER, /* trap, assertion, stack overflow, ... */
+};
+
 enum ptx_hazard_kind {
     PTX_HAZARD_RACE_READ_AFTER_WRITE,
     PTX_HAZARD_RACE_WRITE_AFTER_READ,
@@ -240,7 +249,7 @@ struct ptx_line_counters {
     uint64_t shared_requests, shared_wavefronts; /* conflicts = wavefronts - ideal */
     uint64_t shared_ideal_wavefronts;
     uint64_t branches, divergent_branches;
-    uint64_t waits;                    /* wait_group executed per warp, with at ... */
+    uint64_t waits;                     /* wait_group executed per warp, with at ... */
     uint32_t groups_most, groups_least; /* ... most and at least so many groups still in flight */
 };
 
@@ -286,7 +295,8 @@ struct ptx_result {
     char message[512]; /* a sentence for everything but PTX_DONE */
     uint32_t line;     /* line id of what stopped it */
     bool has_thread;
-    struct ptx_thread thread;   /* who */
+    struct ptx_thread thread; /* who */
+    enum ptx_fault fault;
     enum ptx_space fault_space; /* PTX_SPACE_NONE unless an address was at fault */
     uint64_t fault_address;
     struct ptx_hazard *hazards;

@@ -1,5 +1,6 @@
 /* Launches: memory map, workers, blocks, warps' turns, and putting the workers' results together in
  * an order that does not depend on which thread ran what. */
+#include "harness/base/msg.h"
 #include "harness/ptx/async.h"
 #include "harness/ptx/control.h"
 #include "harness/ptx/counters.h"
@@ -9,7 +10,6 @@
 #include "harness/ptx/module.h"
 #include "harness/ptx/sync.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,6 +42,7 @@ const struct op *stop_block(struct warp *w, const struct op *op, enum ptx_status
                           .has_thread = lane < WARP_LANES,
                           .warp = w->id,
                           .lane = lane,
+                          .fault = status == PTX_FAULT ? PTX_FAULT_OTHER : PTX_FAULT_NONE,
                           .space = PTX_SPACE_NONE};
     va_list args;
     va_start(args, format);
@@ -93,12 +94,12 @@ const struct op *block_turn_over(struct warp *w, const struct op *op)
     settle_slice(w);
     if (w->block->steps > w->worker->run->steps)
         return stop_block(w, op, PTX_TIMED_OUT, (unsigned)__builtin_ctz(w->active),
-                          "still running after %" PRIu64 " warp instructions of one block: "
-                          "an endless loop, or far too much work",
-                          w->worker->run->steps);
+                          _("still running after %llu warp instructions of one block: an endless "
+                            "loop, or far too much work"),
+                          (unsigned long long)w->worker->run->steps);
     if (w->worker->run->deadline_ns && now_ns() > w->worker->run->deadline_ns)
-        return stop_block(w, op, PTX_TIMED_OUT, (unsigned)__builtin_ctz(w->active),
-                          "not done in time: an endless loop, or far too much work");
+        return stop_block(w, op, PTX_TIMED_OUT, (unsigned)__builtin_ctz(w->active), "%s",
+                          _("not done in time: an endless loop, or far too much work"));
     return path_yield(w, op);
 }
 
@@ -171,8 +172,8 @@ static void run_turns(struct block *block, enum ptx_isa isa)
         fruitless = 0;
         if (collective_release(block) || sync_stuck(block))
             continue;
-        stop_block(&block->warps[0], NULL, PTX_DEADLOCK, WARP_LANES,
-                   "deadlock: every thread that is left waits for another one");
+        stop_block(&block->warps[0], NULL, PTX_DEADLOCK, WARP_LANES, "%s",
+                   _("no thread of the block can go on: each waits for another one"));
     }
 }
 
@@ -346,17 +347,18 @@ static bool check_shape(const struct ptx_launch *launch, struct err *err)
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
         if (!launch->grid[i] || !launch->block[i])
-            return err_set(err, "a launch needs at least one block and one thread in each "
-                                "dimension");
+            return err_set(err, "%s",
+                           _("a launch needs at least one block and one thread in each dimension"));
         if (launch->block[i] > MAX_THREADS_PER_BLOCK)
-            return err_set(err, "a block has at most 1024 threads");
+            return err_set(err, "%s", _("a block has at most 1024 threads"));
         threads *= launch->block[i];
     }
     if (launch->grid[1] > 65535 || launch->grid[2] > 65535 || launch->grid[0] > INT32_MAX)
-        return err_set(err, "the grid %ux%ux%u is too large", launch->grid[0], launch->grid[1],
+        return err_set(err, _("the grid %ux%ux%u is too large"), launch->grid[0], launch->grid[1],
                        launch->grid[2]);
     if (threads > MAX_THREADS_PER_BLOCK)
-        return err_set(err, "a block of %" PRIu64 " threads: at most 1024 are possible", threads);
+        return err_set(err, _("a block of %u threads: at most 1024 are possible"),
+                       (unsigned)threads);
     return true;
 }
 
@@ -365,18 +367,18 @@ static bool check_launch(struct run *run, struct err *err)
     const struct ptx_launch *launch = run->launch;
     run->entry = ptx_find_entry(launch->module, launch->entry);
     if (!run->entry)
-        return err_set(err, "the module has no kernel named %s", launch->entry);
+        return err_set(err, _("the program has no kernel named %s"), launch->entry);
     if (!check_shape(launch, err))
         return false;
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     if (run->entry->max_threads && threads > run->entry->max_threads)
-        return err_set(err, "a block of %" PRIu64 " threads, but %s is bound to %u", threads,
+        return err_set(err, _("a block of %u threads, but %s is bound to %u"), (unsigned)threads,
                        launch->entry, run->entry->max_threads);
     if (launch->param_bytes != run->entry->param_bytes)
-        return err_set(err, "%s takes %u bytes of parameters, not %zu", launch->entry,
+        return err_set(err, _("%s takes %u bytes of parameters, not %zu"), launch->entry,
                        run->entry->param_bytes, launch->param_bytes);
     if ((uint64_t)run->entry->static_shared_bytes + launch->dynamic_shared_bytes > MAX_SHARED_BYTES)
-        return err_set(err, "%u + %u bytes of shared memory: at most %d are possible",
+        return err_set(err, _("%u + %u bytes of shared memory: at most %d are possible"),
                        run->entry->static_shared_bytes, launch->dynamic_shared_bytes,
                        MAX_SHARED_BYTES);
     if (!launch->image && (launch->module->global_bytes || launch->module->constant_bytes))
@@ -428,6 +430,7 @@ static void report_stop(struct ptx_result *out, const struct worker *worker)
     const struct ptx_launch *launch = worker->run->launch;
     out->status = stop->status;
     out->line = stop->line;
+    out->fault = stop->fault;
     out->fault_space = stop->space;
     out->fault_address = stop->address;
     out->has_thread = stop->has_thread;

@@ -414,7 +414,7 @@ static void launches_are_checked(void **state)
     open_fixture(&f, HEAD BEGIN END);
     f.launch.entry = "nothing";
     assert_false(ptx_run(&f.result, &f.launch, &err));
-    assert_string_equal(err.text, "the module has no kernel named nothing");
+    assert_string_equal(err.text, "the program has no kernel named nothing");
     f.launch.entry = "k";
     f.launch.block[1] = 17;
     assert_false(ptx_run(&f.result, &f.launch, &err));

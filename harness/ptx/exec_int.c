@@ -342,9 +342,9 @@ static inline u32 dot(u32 x, u32 y, u32 z, unsigned lanes, unsigned mode)
 }
 
 /* mode: bit 0 first signed, bit 1 second signed; dp2a mode2: 1 high half of the second */
-TERNARY(dp4a, u32, u32, dot(x, y, z, 4, op->mode | op->mode2 << 1))
-TERNARY(dp2a_lo, u32, u32, dot(x, y, z, 2, op->mode | op->mode2 << 1))
-TERNARY(dp2a_hi, u32, u32, dot(x, y >> 16, z, 2, op->mode | op->mode2 << 1))
+TERNARY(dp4a, u32, u32, dot(x, y, z, 4, (unsigned)(op->mode | op->mode2 << 1)))
+TERNARY(dp2a_lo, u32, u32, dot(x, y, z, 2, (unsigned)(op->mode | op->mode2 << 1)))
+TERNARY(dp2a_hi, u32, u32, dot(x, y >> 16, z, 2, (unsigned)(op->mode | op->mode2 << 1)))
 
 /* Carry chains. The carry flag is a predicate at a fixed place in the window. mode: bit 0 the
  * operation sets the flag, bit 1 it uses the flag. */

@@ -41,7 +41,11 @@ EXEC_TABLE(avx512)
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+#ifdef __clang__
+#define LANES for (int i = 0; i < WARP_LANES; i++)
+#else
 #define LANES _Pragma("GCC ivdep") for (int i = 0; i < WARP_LANES; i++)
+#endif
 #define EACH(mask)                                                                                 \
     for (uint32_t left_ = (mask), i = 0; left_ && ((i = (uint32_t)__builtin_ctz(left_)), 1);       \
          left_ &= left_ - 1)

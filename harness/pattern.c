@@ -198,19 +198,14 @@ static double want_at(const struct sample *sample, size_t index)
     return compare_value(sample->type, sample->buffer->want, index);
 }
 
-/* The input that stands at the same index, when it has the same type and length; else NULL. */
-static const void *twin_input(const struct sample *sample, const char **name)
+/* Whether a buffer has something else at the same index: an input of the same type and length, or
+ * what stood in this very buffer before the launch. */
+static bool is_twin(const struct sample *sample, int buffer)
 {
-    const struct lab_shape *shape = sample->buffer->shape;
-    for (int i = 0; i < shape->buffer_count; i++) {
-        const struct lab_buffer *about = &shape->buffers[i];
-        if (about->role == LAB_IN && about->type == sample->type && about->count == sample->count &&
-            sample->buffer->host && sample->buffer->host[i]) {
-            *name = about->name;
-            return sample->buffer->host[i];
-        }
-    }
-    return NULL;
+    const struct lab_buffer *about = &sample->buffer->shape->buffers[buffer];
+    bool before = about->role == LAB_INOUT && buffer == sample->buffer->buffer;
+    return (about->role == LAB_IN || before) && about->type == sample->type &&
+           about->count == sample->count && sample->buffer->host && sample->buffer->host[buffer];
 }
 
 static size_t count_shifted(const struct sample *sample, long shift)
@@ -305,17 +300,18 @@ static bool describe_constant(struct buf *out, const struct sample *sample)
 
 static bool describe_input(struct buf *out, const struct sample *sample)
 {
-    const char *name = NULL;
-    const void *input = twin_input(sample, &name);
-    if (!input)
-        return false;
-    size_t fits = 0;
-    for (size_t k = 0; k < sample->kept; k++)
-        fits += got_at(sample, k) == compare_value(sample->type, input, sample->index[k]);
-    if (fits * 10 < sample->kept * 9)
-        return false;
-    buf_printf(out, _("there stands %s unchanged"), name);
-    return true;
+    const struct lab_shape *shape = sample->buffer->shape;
+    for (int i = 0; i < shape->buffer_count; i++) {
+        size_t fits = 0;
+        for (size_t k = 0; is_twin(sample, i) && k < sample->kept; k++)
+            fits += got_at(sample, k) ==
+                    compare_value(sample->type, sample->buffer->host[i], sample->index[k]);
+        if (!fits || fits * 10 < sample->kept * 9)
+            continue;
+        buf_printf(out, _("there stands %s unchanged"), shape->buffers[i].name);
+        return true;
+    }
+    return false;
 }
 
 static void describe_what(struct buf *out, const struct sample *sample)

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LINES = 100000, PRESSES = 2000 };
@@ -17,25 +18,37 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static int64_t press(struct app *app, struct cells *cells, int32_t key)
+static int64_t own_ns(void)
 {
-    int64_t from = job_clock_ns();
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Returns the time that passed; *own is the part in which we had the processor. */
+static int64_t press(struct app *app, struct cells *cells, int32_t key, int64_t *own)
+{
+    int64_t from = job_clock_ns(), own_from = own_ns();
     app_event(app, &(struct event){.kind = EVENT_KEY, .key = key, .now_ns = from});
     app_draw(app, cells);
+    if (own)
+        *own = own_ns() - own_from;
     return job_clock_ns() - from;
 }
 
 static void measure(struct app *app, struct cells *cells, const char *name, const int32_t *keys,
                     int key_count)
 {
-    int64_t *times = mem_zero(PRESSES, sizeof *times);
+    int64_t *times = mem_zero(PRESSES, sizeof *times), *own = mem_zero(PRESSES, sizeof *own);
     for (int i = 0; i < PRESSES; i++)
-        times[i] = press(app, cells, keys[i % key_count]);
+        times[i] = press(app, cells, keys[i % key_count], &own[i]);
     qsort(times, PRESSES, sizeof *times, by_value);
-    printf("%-20s median %7.3f ms  p99 %7.3f ms  worst %7.3f ms\n", name,
+    qsort(own, PRESSES, sizeof *own, by_value);
+    printf("%-20s median %7.3f ms  p99 %7.3f ms  (own time p99 %7.3f ms, worst %7.3f ms)\n", name,
            (double)times[PRESSES / 2] / 1e6, (double)times[PRESSES * 99 / 100] / 1e6,
-           (double)times[PRESSES - 1] / 1e6);
+           (double)own[PRESSES * 99 / 100] / 1e6, (double)own[PRESSES - 1] / 1e6);
     free(times);
+    free(own);
 }
 
 /* Of this process now, from the kernel. */
@@ -77,7 +90,7 @@ int main(void)
     app_set_lab(&app, 0);
     fill(&app);
     app_event(&app, &(struct event){.kind = EVENT_SIZE, .cols = 200, .rows = 60});
-    printf("%-20s %14.3f ms\n", "opening the pane", (double)press(&app, &cells, '6') / 1e6);
+    printf("%-20s %14.3f ms\n", "opening the pane", (double)press(&app, &cells, '6', NULL) / 1e6);
     const int32_t lines[] = {'j', 'j', 'j', 'k'}, pages[] = {' ', ' ', 'b'}, ends[] = {'G', 'g'};
     const int32_t sideways[] = {'l', 'h'}, panes[] = {KEY_CODE_TAB, KEY_CODE_BACK_TAB};
     measure(&app, &cells, "line down, up", lines, 4);
@@ -86,9 +99,9 @@ int main(void)
     measure(&app, &cells, "sideways", sideways, 2);
     measure(&app, &cells, "pane and back", panes, 2);
     for (const char *at = "/f96"; *at; at++)
-        press(&app, &cells, *at);
+        press(&app, &cells, *at, NULL);
     printf("%-20s %14.3f ms\n", "searching all of it",
-           (double)press(&app, &cells, KEY_CODE_ENTER) / 1e6);
+           (double)press(&app, &cells, KEY_CODE_ENTER, NULL) / 1e6);
     const int32_t next[] = {'n', 'n', 'N'};
     measure(&app, &cells, "next match", next, 3);
     printf("%-20s %14.1f MiB\n", "resident", resident_mib());

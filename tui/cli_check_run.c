@@ -2,6 +2,7 @@
  */
 #include "cli_check.h"
 
+#include "harness/base/file.h"
 #include "harness/base/msg.h"
 #include "harness/base/verdict.h"
 
@@ -166,6 +167,28 @@ static void run_starter(struct pair *pair)
                   verdict_name(runner->attempt.verdict));
 }
 
+/* Where the lab asks for a second version (the negative labs), it has to be right, too, and to have
+ * in it what the first landmark counts. */
+static void run_experiment(struct pair *pair)
+{
+    static const char name[] = "experiment.cu";
+    char *path = library_lab_path(&pair->check->cli->library, pair->check->lab->slug, name);
+    struct runner *runner = file_exists(path) ? judge(pair, name, false, true) : NULL;
+    free(path);
+    if (!runner)
+        return;
+    const json_t *record = runner->attempt.record;
+    const json_t *first = json_array_get(json_object_get(record, "landmarks"), 0);
+    if (runner->attempt.verdict != VERDICT_PASS)
+        check_say(pair->check, CHECK_FAIL, name, "%s: %s", verdict_name(runner->attempt.verdict),
+                  attempt_summary(&runner->attempt));
+    else if (json_integer_value(json_object_get(first, "found")) < 1)
+        check_say(pair->check, CHECK_FAIL, name, _("the landmark %s is not in its listing"),
+                  json_text_at(first, "name"));
+    else
+        check_say(pair->check, CHECK_OK, name, "%s", "");
+}
+
 static void run_wrong(struct pair *pair, const char *name, bool more)
 {
     struct check *check = pair->check;
@@ -200,8 +223,10 @@ void check_run_kernels(struct check *check)
     char **names = NULL;
     int count = library_list_kernels(&check->cli->library, check->lab->slug, "wrong", &names);
     bool runs = run_solution(&pair);
-    if (runs)
+    if (runs) {
         run_starter(&pair);
+        run_experiment(&pair);
+    }
     for (int i = 0; i < count; i++) {
         /* Without a back end the compiler's verdicts can still be had. */
         run_wrong(&pair, names[i], i + 1 < count);

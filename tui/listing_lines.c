@@ -131,7 +131,7 @@ enum listing_line listing_sass_line(const char *text, size_t len, struct listing
         if (!starts(line, ".text."))
             return starts(line, ".") ? LISTING_LINE_LABEL : LISTING_LINE_NOISE;
         *name = (struct listing_word){line.text + 6, line.len - 7};
-        return LISTING_LINE_KERNEL;
+        return name->len ? LISTING_LINE_KERNEL : LISTING_LINE_NOISE;
     }
     if (starts_any(line, noise))
         return LISTING_LINE_NOISE;

@@ -63,6 +63,9 @@ PROGRAMS := $(BUILD)/stride $(BUILD)/stride-harness
 
 all: $(PROGRAMS)
 
+# What builds something calls make again, on all cores unless -j says otherwise.
+submake = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # ---- programs and libraries
 
 $(BUILD)/stride: $(BUILD)/tui/main.o $(BUILD)/libtui.a $(BUILD)/libbase.a
@@ -131,8 +134,8 @@ test-fast: test-programs
 # The corpora are always replayed with sanitizers on.
 test:
 	@./deps.sh test
-	+@$(MAKE) --no-print-directory test-programs
-	+@$(MAKE) --no-print-directory SAN=1 BUILD=build-san CC=gcc replays
+	+@$(submake) test-programs
+	+@$(submake) SAN=1 BUILD=build-san CC=gcc replays
 	@BUILD=$(BUILD) SAN=$(SAN) CC=$(CC) tests/run $(SUITES) $(TESTS) $(FUZZ:%=build-san/fuzz/replay_%)
 
 need_gpu = [ -e /dev/nvidiactl ] || { echo "$@: this machine has no NVIDIA GPU"; exit 1; }
@@ -158,8 +161,8 @@ format:
 lint:
 	@./deps.sh lint
 	@tests/format
-	+@$(MAKE) --no-print-directory CC=gcc test-programs
-	+@$(MAKE) --no-print-directory CC=clang test-programs
+	+@$(submake) CC=gcc test-programs
+	+@$(submake) CC=clang test-programs
 	@printf '%s\n' $(filter tui/%.c harness/%.c kernels/%.c,$(C_FILES)) | \
 	    xargs -P 2 -I{} clang-tidy --quiet --warnings-as-errors='*' {} -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) 2>/dev/null
 	@echo "lint: clean"
@@ -168,7 +171,7 @@ lint:
 FUZZ_TIME ?= 60
 fuzz:
 	@./deps.sh lint
-	+@$(MAKE) --no-print-directory CC=clang SAN=fuzz BUILD=build-fuzz fuzzers
+	+@$(submake) CC=clang SAN=fuzz BUILD=build-fuzz fuzzers
 	@for f in $(FUZZ); do mkdir -p build-fuzz/corpus/$$f; echo "== $$f"; \
 	    build-fuzz/fuzz/fuzz_$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
 	    -artifact_prefix=build-fuzz/$$f- build-fuzz/corpus/$$f tests/fuzz/corpus/$$f || exit; done
@@ -180,7 +183,7 @@ deps:
 
 run:
 	@./deps.sh run
-	+@$(MAKE) --no-print-directory all
+	+@$(submake) all
 	@$(BUILD)/stride
 
 bundle: all

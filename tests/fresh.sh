@@ -54,7 +54,7 @@ for target in "$@"; do
     start=$SECONDS
     if [ "$target" = run ]; then
         # Wait for the screen, then leave: the reader's own keys, through a real terminal.
-        (while ! grep -qa 'Stride' /tmp/screen; do sleep 1; done; sleep 2; printf q; sleep 2) |
+        (while ! grep -qsa 'Stride' /tmp/screen; do sleep 1; done; sleep 2; printf q; sleep 2) |
             TERM=xterm-256color timeout 900 script -qefc 'stty rows 24 cols 80; make run' /tmp/screen >/dev/null
     else
         make "$target" </dev/null

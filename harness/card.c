@@ -129,7 +129,7 @@ json_t *gpu_resources_json(struct backend *backend, struct backend_module *modul
     void *function;
     int registers = 0, shared = 0, local = 0, blocks = 0;
     if (!gpu_enter(gpu, NULL) ||
-        driver->module_function(&function, module->module, entry) != DRIVER_OK ||
+        gpu_function(gpu, module, entry, dynamic_shared_bytes, &function) != DRIVER_OK ||
         driver->function_attribute(&registers, FUNCTION_REGISTERS, function) != DRIVER_OK ||
         driver->function_attribute(&shared, FUNCTION_SHARED_BYTES, function) != DRIVER_OK ||
         driver->function_attribute(&local, FUNCTION_LOCAL_BYTES, function) != DRIVER_OK)

@@ -239,16 +239,24 @@ bool gpu_wait(struct backend *backend, double deadline_ms, struct launch_result 
     }
 }
 
+int gpu_function(struct gpu *gpu, struct backend_module *module, const char *entry,
+                 unsigned dynamic_shared_bytes, void **function)
+{
+    const struct driver *driver = gpu->driver;
+    int code = driver->module_function(function, module->module, entry);
+    if (code == DRIVER_OK && dynamic_shared_bytes > PLAIN_SHARED_BYTES)
+        code =
+            driver->function_set(*function, FUNCTION_SET_DYNAMIC_SHARED, (int)dynamic_shared_bytes);
+    return code;
+}
+
 static int enqueue(struct gpu *gpu, struct backend_module *module, const char *entry,
                    const unsigned grid[3], const unsigned block[3], unsigned dynamic_shared_bytes,
                    void **params)
 {
     const struct driver *driver = gpu->driver;
     void *function;
-    int code = driver->module_function(&function, module->module, entry);
-    if (code == DRIVER_OK && dynamic_shared_bytes > PLAIN_SHARED_BYTES)
-        code =
-            driver->function_set(function, FUNCTION_SET_DYNAMIC_SHARED, (int)dynamic_shared_bytes);
+    int code = gpu_function(gpu, module, entry, dynamic_shared_bytes, &function);
     if (code == DRIVER_OK)
         code = driver->launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                               dynamic_shared_bytes, gpu->stream, params, NULL);

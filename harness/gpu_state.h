@@ -30,6 +30,11 @@ static inline struct gpu *gpu_of(const struct backend *backend)
 /* Makes the context current in this thread. False when it was lost, or cannot be used. */
 bool gpu_enter(struct gpu *gpu, struct err *err);
 
+/* The kernel's handle, allowed the dynamic shared memory that it is launched with: above 48 KiB the
+ * driver wants to be asked, and without it counts no block as fitting. A driver's error number. */
+int gpu_function(struct gpu *gpu, struct backend_module *module, const char *entry,
+                 unsigned dynamic_shared_bytes, void **function);
+
 /* Fills gpu->info. */
 void card_read(struct gpu *gpu, int ordinal);
 

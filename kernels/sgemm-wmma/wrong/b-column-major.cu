@@ -1,6 +1,5 @@
-// verdict: wrong
-// Declares the fragments of B column-major; the slab is row-major.
-// verdict-gpu: wrong
+// verdict: fault
+// Declares the fragments of B column-major: walks down the slab, past its end.
 #include "lab.h"
 
 #include <mma.h>

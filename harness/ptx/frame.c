@@ -137,8 +137,9 @@ static struct frame *new_frame(const struct func *func)
         abort();
     memset(frame->regs, 0, func->register_bytes);
     memset(frame->params, 0, (size_t)(func->param_bytes / 4 + 1) * 128);
-    memcpy(frame->regs + func->template_from, func->template_regs,
-           func->template_to - func->template_from);
+    if (func->template_regs)
+        memcpy(frame->regs + func->template_from, func->template_regs,
+               func->template_to - func->template_from);
     return frame;
 }
 

@@ -193,12 +193,20 @@ HANDLER(cvt_int_float)
     return op + 1;
 }
 
+/* [0, 1], NaN to +0. */
+static double saturate_f64(double x)
+{
+    return x > 0 ? (x < 1 ? x : 1) : 0;
+}
+
 static u64 float_from_float(const struct op *op, double x)
 {
     enum rounding rounding = (enum rounding)op->imm;
     bool relu = op->flags & OP_RELU;
     if (relu && !(x > 0) && x == x)
         x = 0;
+    if ((op->flags & OP_SAT) && op->mode2 != CVT_F32)
+        x = saturate_f64(x);
     switch (op->mode2) {
     case CVT_F64:
         return f64_bits(x);
@@ -210,12 +218,9 @@ static u64 float_from_float(const struct op *op, double x)
     }
     case CVT_BF16:
         return f64_to_bf16(x, rounding);
-    default: {
-        if (op->flags & OP_SAT)
-            x = x > 0 ? (x < 1 ? x : 1) : 0;
-        u32 h = f64_to_f16(x, rounding);
-        return op->flags & OP_FTZ && !(h & 0x7c00) ? h & 0x8000 : h;
-    }
+    default:
+        /* .ftz is about single precision only: a half that comes out subnormal stays */
+        return f64_to_f16(x, rounding);
     }
 }
 
@@ -238,6 +243,8 @@ HANDLER(cvt_integral)
     load_float(w, op, x);
     for (int i = 0; i < WARP_LANES; i++) {
         double y = round_integral(x[i], (enum rounding)op->imm);
+        if ((op->flags & OP_SAT) && op->mode2 != CVT_F32)
+            y = saturate_f64(y);
         if (op->mode2 == CVT_F64)
             r[i] = f64_bits(y);
         else if (op->mode2 == CVT_F32)

@@ -418,5 +418,7 @@ VECTOR_OP(selp_64, 64, vu64, v64_pick(v64_spread(*pred(w, op->c) >> (k * V64_LAN
 
 TERNARY3(slct_32_s32, u32, u32, u32, s32, z >= 0 ? x : y)
 TERNARY3(slct_64_s32, u64, u64, u64, s32, z >= 0 ? x : y)
-TERNARY3(slct_32_f32, u32, u32, u32, f32, z >= 0 ? x : y)
-TERNARY3(slct_64_f32, u64, u64, u64, f32, z >= 0 ? x : y)
+/* With .ftz a negative subnormal counts as -0, which is not below zero. */
+#define NOT_BELOW(z) ((z) >= 0 || (op->flags & OP_FTZ && (z) > -0x1p-126f))
+TERNARY3(slct_32_f32, u32, u32, u32, f32, NOT_BELOW(z) ? x : y)
+TERNARY3(slct_64_f32, u64, u64, u64, f32, NOT_BELOW(z) ? x : y)

@@ -53,7 +53,9 @@ float fma_f32_rounded(float a, float b, float c, enum rounding rounding)
 {
     /* The product is exact in double precision, the sum is rounded to odd, and the conversion then
      * rounds as if the sum had been exact. */
-    return f64_to_f32_rounded(add_odd((double)a * b, c), rounding);
+    double product = (double)a * b, sum = add_odd(product, c);
+    bool cancels = sum == 0 && signbit(product) != signbit((double)c);
+    return cancels && rounding == ROUND_RM ? -0.0f : f64_to_f32_rounded(sum, rounding);
 }
 
 double fma_f64_rounded(double a, double b, double c, enum rounding rounding)

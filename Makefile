@@ -124,7 +124,10 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBS_ALL)
 
-test-programs: all $(TESTS)
+$(BUILD)/ptx-run: $(BUILD)/tests/ptx/ptx_run.o $(BUILD)/libptx.a $(BUILD)/libbase.a
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_BASE) $(LIBS_HARNESS)
+
+test-programs: all $(TESTS) $(BUILD)/ptx-run
 replays: $(FUZZ:%=$(BUILD)/fuzz/replay_%)
 fuzzers: $(FUZZ:%=$(BUILD)/fuzz/fuzz_%)
 

@@ -12,6 +12,26 @@ static inline vu32 canonical(vf32 x)
     return v32_pick((vu32)(x == x), (vu32)x, v32_set(NAN_F32));
 }
 
+/* Double precision passes the first NaN on, made quiet; an invalid operation gives the negative
+ * one. */
+static inline vu64 passed64(vf64 r, vf64 x, vf64 y, vf64 z)
+{
+    const vu64 quiet = v64_set(1ull << 51);
+    vu64 nan = v64_pick(
+        (vu64)(x != x), (vu64)x | quiet,
+        v64_pick((vu64)(y != y), (vu64)y | quiet,
+                 v64_pick((vu64)(z != z), (vu64)z | quiet, v64_set(0xfff8000000000000ull))));
+    return v64_pick((vu64)(r == r), (vu64)r, nan);
+}
+
+static inline double passed(double r, double x, double y, double z)
+{
+    if (r == r)
+        return r;
+    double first = x != x ? x : y != y ? y : z;
+    return bits_f64(first != first ? f64_bits(first) | 1ull << 51 : 0xfff8000000000000ull);
+}
+
 static inline vf32 fma_vector(vf32 x, vf32 y, vf32 z)
 {
 #if defined(V_AVX512)
@@ -45,11 +65,11 @@ VECTOR2(sub_f32, 32, vf32, canonical(x - y))
 VECTOR2(mul_f32, 32, vf32, canonical(x *y))
 VECTOR2(div_f32, 32, vf32, canonical(x / y))
 VECTOR3(fma_f32, 32, vf32, canonical(fma_vector(x, y, z)))
-VECTOR2(add_f64, 64, vf64, x + y)
-VECTOR2(sub_f64, 64, vf64, x - y)
-VECTOR2(mul_f64, 64, vf64, x *y)
-VECTOR2(div_f64, 64, vf64, x / y)
-VECTOR3(fma_f64, 64, vf64, fma_vector64(x, y, z))
+VECTOR2(add_f64, 64, vf64, passed64(x + y, x, y, y))
+VECTOR2(sub_f64, 64, vf64, passed64(x - y, x, y, y))
+VECTOR2(mul_f64, 64, vf64, passed64(x *y, x, y, y))
+VECTOR2(div_f64, 64, vf64, passed64(x / y, x, y, y))
+VECTOR3(fma_f64, 64, vf64, passed64(fma_vector64(x, y, z), x, y, z))
 VECTOR1(neg_f32, 32, vu32, x ^ 0x80000000u)
 VECTOR1(abs_f32, 32, vu32, x & 0x7fffffffu)
 VECTOR1(neg_f64, 64, vu64, x ^ (1ull << 63))
@@ -57,7 +77,7 @@ VECTOR1(abs_f64, 64, vu64, x & ~(1ull << 63))
 VECTOR2(copysign_f32, 32, vu32, (y & 0x7fffffffu) | (x & 0x80000000u))
 VECTOR2(copysign_f64, 64, vu64, (y & ~(1ull << 63)) | (x & 1ull << 63))
 UNARY(sqrt_f32, u32, f32, canonical_f32(sqrtf(x)))
-UNARY(sqrt_f64, f64, f64, sqrt(x))
+UNARY(sqrt_f64, f64, f64, passed(sqrt(x), x, x, x))
 UNARY(neg_ftz_f32, u32, u32, flush_bits(x) ^ 0x80000000u)
 UNARY(abs_ftz_f32, u32, u32, flush_bits(x) & 0x7fffffffu)
 
@@ -93,13 +113,13 @@ ANY2(div_any_f32, op->mode <= ROUND_RN ? x / y : div_f32_rounded(x, y, op->mode)
 ANY1(sqrt_any_f32, op->mode <= ROUND_RN ? sqrtf(x) : sqrt_f32_rounded(x, op->mode))
 ANY1(rcp_any_f32, op->mode <= ROUND_RN ? 1.0f / x : div_f32_rounded(1.0f, x, op->mode))
 
-BINARY(add_any_f64, f64, f64, add_f64_rounded(x, y, op->mode))
-BINARY(sub_any_f64, f64, f64, add_f64_rounded(x, -y, op->mode))
-BINARY(mul_any_f64, f64, f64, mul_f64_rounded(x, y, op->mode))
-TERNARY(fma_any_f64, f64, f64, fma_f64_rounded(x, y, z, op->mode))
-BINARY(div_any_f64, f64, f64, div_f64_rounded(x, y, op->mode))
-UNARY(sqrt_any_f64, f64, f64, sqrt_f64_rounded(x, op->mode))
-UNARY(rcp_any_f64, f64, f64, div_f64_rounded(1.0, x, op->mode))
+BINARY(add_any_f64, f64, f64, passed(add_f64_rounded(x, y, op->mode), x, y, y))
+BINARY(sub_any_f64, f64, f64, passed(add_f64_rounded(x, -y, op->mode), x, y, y))
+BINARY(mul_any_f64, f64, f64, passed(mul_f64_rounded(x, y, op->mode), x, y, y))
+TERNARY(fma_any_f64, f64, f64, passed(fma_f64_rounded(x, y, z, op->mode), x, y, z))
+BINARY(div_any_f64, f64, f64, passed(div_f64_rounded(x, y, op->mode), x, y, y))
+UNARY(sqrt_any_f64, f64, f64, passed(sqrt_f64_rounded(x, op->mode), x, x, x))
+UNARY(rcp_any_f64, f64, f64, passed(div_f64_rounded(1.0, x, op->mode), x, x, x))
 
 /* ---- minimum and maximum -----------------------------------------------------------------------
  */

@@ -39,8 +39,7 @@ struct bulk {
 
 struct arrival { /* cp.async.mbarrier.arrive */
     const struct op *op;
-    unsigned lane;
-    uint32_t mbarrier;
+    uint32_t lanes, mbarrier;
     uint64_t serial; /* copies up to this one */
 };
 
@@ -376,21 +375,32 @@ void async_wait_by(const struct async_rows *rows, struct warp *w, const struct o
 
 /* ---- copies that an mbarrier reports ---- */
 
+static void add_arrival(struct warp *w, const struct op *op, uint32_t lanes, uint32_t mbarrier)
+{
+    struct async_warp *a = w->async;
+    if (a->arrival_count == a->arrival_capacity) {
+        a->arrival_capacity = a->arrival_capacity ? 2 * a->arrival_capacity : 32;
+        a->arrivals = mem_grow(a->arrivals, a->arrival_capacity, sizeof *a->arrivals);
+    }
+    a->arrivals[a->arrival_count++] = (struct arrival){op, lanes, mbarrier, a->serial};
+    w->block->hazard->landings++;
+}
+
 bool async_mbarrier_arrive(struct warp *w, const struct op *op, uint32_t mask,
                            const uint32_t addr[32], bool noinc)
 {
-    struct async_warp *a = w->async;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(left);
-        if (!check_shared(w, op, lane, addr[lane], 8, 8))
+    for (uint32_t left = mask; left;) {
+        unsigned first = (unsigned)__builtin_ctz(left);
+        uint32_t lanes = 0;
+        if (!check_shared(w, op, first, addr[first], 8, 8))
             return false;
+        for (uint32_t rest = left; rest; rest &= rest - 1)
+            if (addr[__builtin_ctz(rest)] == addr[first])
+                lanes |= rest & -rest;
         if (!noinc)
-            sync_mbarrier_add_pending(w, addr[lane], 1);
-        if (a->arrival_count == a->arrival_capacity) {
-            a->arrival_capacity = a->arrival_capacity ? 2 * a->arrival_capacity : 32;
-            a->arrivals = mem_grow(a->arrivals, a->arrival_capacity, sizeof *a->arrivals);
-        }
-        a->arrivals[a->arrival_count++] = (struct arrival){op, lane, addr[lane], a->serial};
+            sync_mbarrier_add_pending(w, addr[first], (uint32_t)__builtin_popcount(lanes));
+        add_arrival(w, op, lanes, addr[first]);
+        left &= ~lanes;
     }
     timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_COMMIT,
                                        .line = op->line,
@@ -419,10 +429,14 @@ static bool land_arrivals(struct warp *w, uint32_t mbarrier, uint32_t *key)
         any = true;
         if (!*key)
             *key = engine_key(w, mbarrier);
-        for (uint32_t k = 0; k < a->count; k++)
-            if (a->copies[k].serial <= arrival.serial && a->copies[k].mask >> arrival.lane & 1)
-                land(NULL, w, &a->copies[k], 1u << arrival.lane, *key);
-        sync_mbarrier_land(w, arrival.op, arrival.lane, mbarrier, 1, 0);
+        w->block->hazard->landings--;
+        for (uint32_t k = 0; k < a->count; k++) {
+            uint32_t lanes = a->copies[k].mask & arrival.lanes;
+            if (a->copies[k].serial <= arrival.serial && lanes)
+                land(NULL, w, &a->copies[k], lanes, *key);
+        }
+        sync_mbarrier_land(w, arrival.op, (unsigned)__builtin_ctz(arrival.lanes), mbarrier,
+                           (uint32_t)__builtin_popcount(arrival.lanes), 0);
     }
     a->arrival_count = kept;
     drop_landed(a);
@@ -459,6 +473,7 @@ static bool land_bulks(struct warp *w, uint32_t mbarrier, uint32_t *key)
         any = true;
         if (!*key)
             *key = engine_key(w, mbarrier);
+        w->block->hazard->landings--;
         land_bulk_load(w, &bulk, *key);
         sync_mbarrier_land(w, bulk.op, bulk.lane, mbarrier, 0, bulk.bytes);
     }
@@ -471,7 +486,7 @@ bool async_land_for(struct warp *w, uint32_t mbarrier)
     struct block *block = w->block;
     uint32_t key = 0;
     bool any = false;
-    for (uint32_t i = 0; i < block->warp_count; i++) {
+    for (uint32_t i = 0; i < block->warp_count && block->hazard->landings; i++) {
         any |= land_arrivals(&block->warps[i], mbarrier, &key);
         any |= land_bulks(&block->warps[i], mbarrier, &key);
     }
@@ -520,6 +535,7 @@ bool async_bulk_load(struct warp *w, const struct op *op, uint32_t mask, const u
                                             .host = host,
                                             .epoch = epoch_now(w),
                                             .step = block_clock(w)};
+        w->block->hazard->landings++;
         w->worker->counters.async_bytes += bytes[lane];
         timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
                                            .line = op->line,

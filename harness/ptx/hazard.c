@@ -484,7 +484,7 @@ void hazard_block_begin(struct block *block)
     block->hazard = h;
     block->sync = hazard->sync;
     sync_begin(hazard->sync, block);
-    h->sources_in_flight = h->sources_in_shared = 0;
+    h->landings = h->sources_in_flight = h->sources_in_shared = 0;
     h->source_items = 0;
     if (worker->run->checks) {
         shadow_begin(&h->shadow, block->shared_bytes, worker->run->hazard->precise);

@@ -36,6 +36,7 @@ struct hazard_block {
         proxy_own[1024]; /* per thread: epoch that its last fence.proxy.async closed, 0: none */
     uint32_t proxy_all[1024];     /* the newest epoch of anyone at that moment */
     struct locks *locks;          /* locks.h: what strong writes released, by address */
+    uint32_t landings;            /* of copies that report to mbarriers, still to come */
     uint32_t sources_in_flight;   /* lanes of copies from global memory that have not landed */
     uint8_t *raced;               /* by word: a race on it has been reported */
     struct hazard_finding *unset; /* reads of what nobody had written, until the block ends */

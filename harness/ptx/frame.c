@@ -147,6 +147,8 @@ static void grow_local(struct warp *w, uint32_t bytes)
 {
     if (bytes <= w->local_bytes)
         return;
+    if (bytes < 2 * w->local_bytes) /* twice as much: recursion grows it frame by frame */
+        bytes = 2 * w->local_bytes;
     bytes = (bytes + 255) & ~255u;
     uint8_t *grown = aligned_alloc(64, (size_t)bytes * WARP_LANES);
     if (!grown)

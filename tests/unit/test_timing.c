@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum { N = 4096 };
+enum { FEW = 12 }; /* launches that there are in any case before the last, checked one */
 
 struct kernel { /* a module is one of these; an image's cubin points at it */
     double ms;
@@ -65,7 +66,7 @@ static void good(const float *in, float *out)
 
 static void tired(const float *in, float *out)
 {
-    if (world.launches < 30)
+    if (world.launches <= FEW)
         good(in, out);
 }
 
@@ -456,11 +457,11 @@ static double one_element(const struct lab_shape *shape, void *const host[], int
     return (double)out[0];
 }
 
-/* From the 30th launch on one element in sixteen keeps what was copied from the input. */
+/* In the end one element in sixteen is a copy of the input. */
 static void partly_wrong(const float *in, float *out)
 {
     good(in, out);
-    for (size_t i = 3; world.launches >= 30 && i < problem_n; i += 16)
+    for (size_t i = 3; world.launches > FEW && i < problem_n; i += 16)
         out[i] = in[i];
 }
 
@@ -468,14 +469,14 @@ static void one_unwritten(const float *in, float *out)
 {
     float kept = out[70001];
     good(in, out);
-    if (world.launches >= 30)
+    if (world.launches > FEW)
         out[70001] = kept;
 }
 
 static void one_not_a_number(const float *in, float *out)
 {
     good(in, out);
-    if (world.launches >= 30)
+    if (world.launches > FEW)
         out[131000] = NAN;
 }
 
@@ -567,7 +568,7 @@ static void every_launch_finds_its_data_as_filled(void **state)
     struct timing_result result = time_it(&setup);
     assert_int_equal(result.verdict, VERDICT_PASS);
     assert_int_equal(found_changed, 0);
-    assert_true(world.launches > 40);
+    assert_true(world.launches > FEW);
     assert_true(fabs(part(result.timing, "yours_ms", "median") - 0.1) < 0.001);
     timing_result_free(&result);
     setup.yours.run = good; /* another lab's answers */

@@ -112,6 +112,10 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIBS_ALL) -lcmocka
 
+# Compares the simulator with the GPU; runs from a bundle's bin/ too.
+$(BUILD)/ptx-diff: $(BUILD)/tests/ptx/ptx_diff.o $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libharness.a $(BUILD)/libptx.a $(BUILD)/libbase.a $(LIBS_BASE) $(LIBS_HARNESS)
+
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIBS_ALL)

@@ -103,12 +103,20 @@ HANDLER(cvt_int_int)
 /* ---- integer to float --------------------------------------------------------------------------
  */
 
+/* [0, 1], NaN to +0. */
+static double saturate_f64(double x)
+{
+    return x > 0 ? (x < 1 ? x : 1) : 0;
+}
+
 static u64 float_from_int(const struct op *op, u64 x, bool is_signed)
 {
     enum rounding rounding = (enum rounding)op->imm;
     switch (op->mode2) {
-    case CVT_F64:
-        return f64_bits(is_signed ? s64_to_f64((s64)x, rounding) : u64_to_f64(x, rounding));
+    case CVT_F64: {
+        double r = is_signed ? s64_to_f64((s64)x, rounding) : u64_to_f64(x, rounding);
+        return f64_bits(op->flags & OP_SAT ? saturate_f64(r) : r);
+    }
     case CVT_F32: {
         float r = is_signed ? s64_to_f32((s64)x, rounding) : u64_to_f32(x, rounding);
         return f32_bits(op->flags & OP_SAT ? saturate_f32(r) : r);
@@ -121,7 +129,7 @@ static u64 float_from_int(const struct op *op, u64 x, bool is_signed)
         if (is_signed && (s64)x < 0)
             exact = -exact;
         if (op->flags & OP_SAT)
-            exact = exact > 0 ? (exact < 1 ? exact : 1) : 0;
+            exact = saturate_f64(exact);
         return op->mode2 == CVT_BF16 ? f64_to_bf16(exact, rounding) : f64_to_f16(exact, rounding);
     }
     }
@@ -162,12 +170,12 @@ static void load_float(const struct warp *w, const struct op *op, double out[WAR
     }
 }
 
-/* Out of range clamps; NaN gives 0, or for 64-bit results 1 << 63. */
-static u64 int_from_float(double x, unsigned type, enum rounding rounding)
+/* Out of range clamps; NaN gives 0, or with 64 bits on either side the result's top bit alone. */
+static u64 int_from_float(double x, unsigned type, enum rounding rounding, bool from_f64)
 {
     const struct cvt_range *range = &ranges[type];
     if (x != x)
-        return range->bits == 64 ? 1ull << 63 : 0;
+        return range->bits == 64 || from_f64 ? 1ull << (range->bits - 1) : 0;
     x = round_integral(x, rounding);
     if (is_signed_type(type)) {
         double limit = ldexp(1, (int)range->bits - 1);
@@ -188,15 +196,10 @@ HANDLER(cvt_int_float)
     double x[WARP_LANES];
     load_float(w, op, x);
     for (int i = 0; i < WARP_LANES; i++)
-        r[i] = extend(int_from_float(x[i], op->mode2, (enum rounding)op->imm), op->mode2);
+        r[i] = extend(int_from_float(x[i], op->mode2, (enum rounding)op->imm, op->mode == CVT_F64),
+                      op->mode2);
     put_any(w, op->d[0], op->width, r);
     return op + 1;
-}
-
-/* [0, 1], NaN to +0. */
-static double saturate_f64(double x)
-{
-    return x > 0 ? (x < 1 ? x : 1) : 0;
 }
 
 static u64 float_from_float(const struct op *op, double x)

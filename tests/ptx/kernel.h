@@ -14,6 +14,7 @@
 #include "harness/ptx/lower.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { KERNEL_SOURCES = 5, KERNEL_RESULTS = 3 };
 

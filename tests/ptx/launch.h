@@ -21,7 +21,8 @@ struct ptx_job {
     const void *in;
     void *out;
     size_t in_bytes, out_bytes;
-    unsigned blocks, threads;
+    unsigned blocks, threads, shared;
+    bool out_first; /* the parameters are (out, in) */
     bool checks;
     enum ptx_isa isa;
     enum ptx_isa ran;   /* which build it was; below `isa` when this CPU lacks that one */
@@ -43,7 +44,8 @@ static inline bool ptx_job_run(struct ptx_job *job)
     size_t in_room = (job->in_bytes + 127) & ~(size_t)63,
            out_room = (job->out_bytes + 127) & ~(size_t)63;
     void *in = aligned_alloc(64, in_room), *out = aligned_alloc(64, out_room);
-    uint64_t params[2] = {LAUNCH_IN_VA, LAUNCH_OUT_VA};
+    uint64_t params[2] = {job->out_first ? LAUNCH_OUT_VA : LAUNCH_IN_VA,
+                          job->out_first ? LAUNCH_IN_VA : LAUNCH_OUT_VA};
     struct ptx_image *image = NULL;
     struct ptx_memory memory[2] = {
         {.va = LAUNCH_IN_VA, .bytes = job->in_bytes, .host = in, .name = "in"},
@@ -52,6 +54,7 @@ static inline bool ptx_job_run(struct ptx_job *job)
         .entry = job->entry ? job->entry : "k",
         .grid = {job->blocks ? job->blocks : 1, 1, 1},
         .block = {job->threads, 1, 1},
+        .dynamic_shared_bytes = job->shared,
         .params = params,
         .param_bytes = sizeof params,
         .memory = memory,

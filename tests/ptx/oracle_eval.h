@@ -19,7 +19,7 @@ static inline struct want int_from_float(const struct form_match *m, struct kind
     double x = number_in(from, bits, says(m, "ftz"));
     if (x != x) {
         bool wide = from.bits == 64 || to.bits == 64;
-        i128 r = wide && to.bits >= 32 ? (i128)1 << (to.bits - 1) : 0;
+        i128 r = wide ? (i128)1 << (to.bits - 1) : 0;
         return extended(r, to);
     }
     double y = integral_of(x, mode_of(m));

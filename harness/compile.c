@@ -257,6 +257,7 @@ static void read_log(const struct compiler *compiler, struct build *build,
     struct diagnostics *list = &build->diagnostics;
     diagnostics_parse(list, buf_str(&out->log), out->log.len);
     diagnostics_map_ptx(list, buf_str(&out->ptx), out->ptx.len, build->name);
+    diagnostics_drop_repeated(list);
     if (compiler->toolkit->parts[PART_HEADERS])
         diagnostics_drop_below(list, compiler->toolkit->parts[PART_HEADERS]);
     diagnostics_drop_below(list, compiler->stand_ins);

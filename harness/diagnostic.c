@@ -357,6 +357,28 @@ void diagnostics_add(struct diagnostics *out, enum severity severity, const char
     append(out, item);
 }
 
+static bool same(const struct diagnostic *a, const struct diagnostic *b)
+{
+    return a->severity == b->severity && a->line == b->line && a->column == b->column &&
+           strcmp(a->text, b->text) == 0 &&
+           strcmp(a->file ? a->file : "", b->file ? b->file : "") == 0;
+}
+
+void diagnostics_drop_repeated(struct diagnostics *out)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        size_t earlier = 0;
+        while (earlier < kept && !same(&out->items[earlier], &out->items[i]))
+            earlier++;
+        if (earlier < kept)
+            forget(&out->items[i]);
+        else
+            out->items[kept++] = out->items[i];
+    }
+    out->count = kept;
+}
+
 void diagnostics_drop_below(struct diagnostics *out, const char *folder)
 {
     size_t kept = 0, len = strlen(folder);

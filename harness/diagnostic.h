@@ -44,6 +44,10 @@ void diagnostics_add(struct diagnostics *out, enum severity severity, const char
  * inlined code out to `name`. */
 void diagnostics_map_ptx(struct diagnostics *out, const char *ptx, size_t len, const char *name);
 
+/* Drops what says the same of the same line again: ptxas complains once for each copy that
+ * unrolling or inlining made of it. */
+void diagnostics_drop_repeated(struct diagnostics *out);
+
 /* Drops warnings and notes about files below `folder`: a student cannot mend the toolkit's headers.
  */
 void diagnostics_drop_below(struct diagnostics *out, const char *folder);

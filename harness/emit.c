@@ -86,6 +86,13 @@ void emit_done(struct emit *emit, const char *stage, double ms)
     send_event(emit, "done", fields);
 }
 
+void emit_done_within(struct emit *emit, const char *stage, const char *other)
+{
+    json_t *fields = one("stage", json_string(stage));
+    json_object_set_new(fields, "within", json_string(other));
+    send_event(emit, "done", fields);
+}
+
 void emit_skip(struct emit *emit, const char *stage, const char *why)
 {
     json_t *fields = one("stage", json_string(stage));

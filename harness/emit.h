@@ -28,6 +28,8 @@ void emit_close(struct emit *emit);
 void emit_ready(struct emit *emit, double ms);
 void emit_begin(struct emit *emit, const char *stage);
 void emit_done(struct emit *emit, const char *stage, double ms);
+void emit_done_within(struct emit *emit, const char *stage,
+                      const char *other); /* no time of its own */
 void emit_skip(struct emit *emit, const char *stage, const char *why);
 void emit_set(struct emit *emit, json_t *members);                 /* merged into the record */
 void emit_add(struct emit *emit, const char *array, json_t *item); /* appended to record[array] */

@@ -31,6 +31,7 @@ struct attempt {
     bool checked_on_gpu; /* and every case passed */
     struct check_result simulated;
     bool has_simulated, poisoned;
+    enum stage simulated_in; /* whose time the simulator's run is part of */
 };
 
 /* A verdict that explains more replaces the one that is there, with its sentence. */
@@ -221,6 +222,7 @@ static bool simulate(struct attempt *a, bool decides, struct err *err)
     request.hazards = true;
     request.add = decides ? add_case : add_failed_case;
     a->has_simulated = check_run(&a->simulated, &request, err);
+    a->simulated_in = decides ? STAGE_CHECK : STAGE_HAZARDS;
     sim->ops->close(sim);
     return a->has_simulated;
 }
@@ -260,6 +262,13 @@ static void check_stage(struct attempt *a)
     }
 }
 
+/* The kernel did not come to its end. */
+static bool broken_off(const struct check_result *found)
+{
+    return found->verdict != VERDICT_PASS && found->verdict != VERDICT_HAZARD &&
+           found->verdict != VERDICT_WRONG;
+}
+
 static void emit_findings(struct attempt *a)
 {
     struct check_result *found = &a->simulated;
@@ -267,7 +276,8 @@ static void emit_findings(struct attempt *a)
     json_t *hazard;
     json_array_foreach(found->hazards, i, hazard)
         emit_add(a->emit, "hazards", json_incref(hazard));
-    if (found->counters)
+    if (found->counters &&
+        !broken_off(found)) /* half a run's counts say nothing about the kernel */
         emit_set(a->emit, json_pack("{s:O}", "counters", found->counters));
     if (found->output && *found->output)
         emit_set(a->emit, json_pack("{s:o}", "output", json_text(found->output)));
@@ -307,8 +317,11 @@ static void hazards_stage(struct attempt *a)
         return;
     }
     emit_findings(a);
-    if (!decided)
-        join_verdicts(a);
+    if (decided) {
+        emit_done_within(a->emit, name, stage_name(a->simulated_in));
+        return;
+    }
+    join_verdicts(a);
     emit_done(a->emit, name, clock_ms() - start);
 }
 
@@ -385,12 +398,15 @@ static void timeline_stage(struct attempt *a)
 {
     const char *name = stage_name(STAGE_TIMELINE);
     if (!a->has_simulated || !a->simulated.timeline) {
-        emit_skip(a->emit, name, _("there are no asynchronous copies to draw"));
+        emit_skip(a->emit, name,
+                  a->has_simulated && broken_off(&a->simulated)
+                      ? _("the kernel did not come to its end")
+                      : _("there are no asynchronous copies to draw"));
         return;
     }
     emit_begin(a->emit, name);
     emit_set(a->emit, json_pack("{s:O}", "timeline", a->simulated.timeline));
-    emit_done(a->emit, name, 0);
+    emit_done_within(a->emit, name, stage_name(a->simulated_in));
 }
 
 static void start_listing(struct attempt *a)

@@ -220,14 +220,21 @@ static bool take_done(struct attempt *attempt, const char *name, const json_t *e
     struct attempt_stage *stage = find_stage(attempt, name);
     if (!stage || stage->state != STAGE_RUNNING)
         return false;
+    const char *within = json_string_value(json_object_get(event, "within"));
     double ms = json_number_value(json_object_get(event, "ms"));
     if (!isfinite(ms) || ms <= 0 || ms > 1e9)
         ms = (double)(now_ns - stage->since_ns) / 1e6;
     stage->state = STAGE_DONE;
-    stage->ms = ms;
     attempt->note[0] = '\0';
-    json_array_append_new(array_of(attempt->record, "stages"),
-                          json_pack("{s:s, s:f}", "name", name, "ms", ms));
+    json_t *entry = json_pack("{s:s}", "name", name);
+    if (within && find_stage(attempt, within)) {
+        copy_text(stage->within, sizeof stage->within - 1, within);
+        json_object_set_new(entry, "within", json_string(stage->within));
+    } else {
+        stage->ms = ms;
+        json_object_set_new(entry, "ms", json_real(ms));
+    }
+    json_array_append_new(array_of(attempt->record, "stages"), entry);
     return true;
 }
 

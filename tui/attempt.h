@@ -26,7 +26,8 @@ struct attempt_stage {
     char name[16];
     enum attempt_stage_state state;
     int64_t since_ns; /* of its begin */
-    double ms;        /* once DONE */
+    double ms;        /* once DONE, and not within another */
+    char within[16];  /* the stage whose time it is part of, "" for none */
     char why[256];    /* once SKIPPED; uncleaned */
 };
 

@@ -105,11 +105,13 @@ static void report_cases(const json_t *cases)
         const json_t *mismatch = json_object_get(one, "mismatch"),
                      *fault = json_object_get(one, "fault");
         label(_("Sizes"), i == 0);
-        say("n = %-10lld %-14s", json_int_at(one, "n"), json_text_at(one, "verdict"));
+        const char *not_run = json_text_at(one, "not_run");
+        say("n = %-10lld %-14s", json_int_at(one, "n"),
+            *not_run ? _("not run") : json_text_at(one, "verdict"));
         if (json_object_get(one, "max_error"))
             say(_("max error %.3g, tolerance %.3g"), json_number_at(one, "max_error"),
                 json_number_at(one, "tolerance"));
-        say("\n");
+        say("%s\n", not_run);
         if (mismatch)
             report_mismatch(mismatch);
         if (fault) {
@@ -201,11 +203,11 @@ static void report_counts(const json_t *record)
     }
     if (counters) {
         label(_("Counted"), true);
-        say(_("n = %lld: %lld warp instructions, %.3g sectors per request, %lld bank conflicts, "
-              "%lld divergent "
-              "branches\n"),
-            json_int_at(counters, "n"), json_int_at(counters, "instructions"),
-            json_number_at(counters, "sectors_per_request"),
+        say(_("n = %lld: %lld warp instructions"), json_int_at(counters, "n"),
+            json_int_at(counters, "instructions"));
+        if (json_object_get(counters, "sectors_per_request"))
+            say(_(", %.3g sectors per request"), json_number_at(counters, "sectors_per_request"));
+        say(_(", %lld bank conflicts, %lld divergent branches\n"),
             json_int_at(counters, "bank_conflicts"), json_int_at(counters, "divergent_branches"));
     }
 }

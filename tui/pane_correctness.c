@@ -22,6 +22,19 @@ static void add_skipped(struct doc *doc, const char *stage, const char *why)
     doc_printf(doc, STYLE_NORMAL, "  %s", why);
 }
 
+/* A time that was measured, or whose time it is part of. Records before `within` have next to 0. */
+static void add_done(struct doc *doc, enum style style, const char *name, double ms,
+                     const char *within)
+{
+    char time[24] = "";
+    if (!*within && ms >= 0.05)
+        format_ms(time, ms);
+    doc_printf(doc, STYLE_PASS, "+ ");
+    doc_printf(doc, style, "%-10s %9s", name, time);
+    if (*within)
+        doc_printf(doc, STYLE_DIM, _("  in the time of %s"), within);
+}
+
 static void add_stage(struct doc *doc, const struct attempt_stage *stage, int64_t now_ns,
                       const char *note)
 {
@@ -32,9 +45,7 @@ static void add_stage(struct doc *doc, const struct attempt_stage *stage, int64_
         doc_printf(doc, STYLE_INFO, "> %-10s %9s  %s", stage->name, time, note);
         break;
     case STAGE_DONE:
-        format_ms(time, stage->ms);
-        doc_printf(doc, STYLE_PASS, "+ ");
-        doc_printf(doc, STYLE_NORMAL, "%-10s %9s", stage->name, time);
+        add_done(doc, STYLE_NORMAL, stage->name, stage->ms, stage->within);
         break;
     case STAGE_SKIPPED:
         add_skipped(doc, stage->name, stage->why);
@@ -271,10 +282,8 @@ static void add_stages(struct doc *doc, const json_t *record)
     pane_heading(doc, _("Stages"));
     json_array_foreach((json_t *)(uintptr_t)stages, i, one) {
         double ms = 0;
-        char time[24];
         record_number(one, "ms", &ms);
-        format_ms(time, ms);
-        doc_printf(doc, STYLE_DIM, "+ %-10s %9s", record_text(one, "name"), time);
+        add_done(doc, STYLE_DIM, record_text(one, "name"), ms, record_text(one, "within"));
         doc_end_line(doc);
     }
     json_array_foreach((json_t *)(uintptr_t)skipped, i, one) {

@@ -184,17 +184,38 @@ static bool add_word(struct buf *buf, const struct run *run, const struct hazard
     return true;
 }
 
+struct call { /* of a helper, in the student's lines; both 0 where there is none */
+    unsigned line, from;
+};
+
 /* Where a helper is to blame for what its caller does with it: the call as well. */
-static void add_call(struct buf *buf, const struct ptx_module *module, uint32_t id)
+static struct call find_call(const struct ptx_module *module, uint32_t id)
 {
+    struct call none = {0, 0};
     if (!id)
-        return;
+        return none;
     const struct ptx_line *frame = &module->lines[hazard_student_frame(module, id)];
     if (!frame->inlined_at)
-        return;
+        return none;
     const struct ptx_line *call = &module->lines[hazard_student_frame(module, frame->inlined_at)];
-    if (call->line && call->line != frame->line)
-        buf_printf(buf, _(" (line %u was called from line %u)"), frame->line, call->line);
+    if (!call->line || call->line == frame->line)
+        return none;
+    return (struct call){frame->line, call->line};
+}
+
+/* Both accesses may stand in one helper, called from one place or from two: said once. */
+static void add_calls(struct buf *buf, const struct ptx_module *module,
+                      const struct hazard_finding *f)
+{
+    struct call a = find_call(module, f->line), b = find_call(module, f->other_line);
+    if (a.line && a.line == b.line && a.from != b.from) {
+        buf_printf(buf, _(" (line %u was called from lines %u and %u)"), a.line, a.from, b.from);
+        return;
+    }
+    if (a.line)
+        buf_printf(buf, _(" (line %u was called from line %u)"), a.line, a.from);
+    if (b.line && b.line != a.line)
+        buf_printf(buf, _(" (line %u was called from line %u)"), b.line, b.from);
 }
 
 static void explain(struct buf *buf, const struct run *run, const struct hazard_finding *f)
@@ -206,10 +227,7 @@ static void explain(struct buf *buf, const struct run *run, const struct hazard_
         else
             buf_add_char(buf, *p);
     }
-    const struct ptx_module *module = run->func->module;
-    add_call(buf, module, f->line);
-    if (f->other_line != f->line)
-        add_call(buf, module, f->other_line);
+    add_calls(buf, run->func->module, f);
 }
 
 /* Cut at a character's border. */

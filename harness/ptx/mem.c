@@ -99,6 +99,7 @@ static const char *verb(const struct op *op)
 {
     return op->kind == PTX_KIND_STORE    ? _("write")
            : op->kind == PTX_KIND_ATOMIC ? _("atomic operation")
+           : op->kind == PTX_KIND_ASYNC  ? _("asynchronous copy")
                                          : _("read");
 }
 
@@ -148,6 +149,22 @@ static void describe_nearest(const struct memory_map *map, uint64_t va, char *ou
                  (unsigned long long)best->bytes);
 }
 
+static const char *space_word(enum ptx_space space)
+{
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        return _("shared");
+    case PTX_SPACE_LOCAL:
+        return _("local");
+    case PTX_SPACE_CONST:
+        return _("constant");
+    case PTX_SPACE_PARAM:
+        return _("parameter");
+    default:
+        return _("global");
+    }
+}
+
 static uint64_t space_end(const struct warp *w, enum ptx_space space)
 {
     switch (space) {
@@ -176,14 +193,10 @@ const struct op *fault_bounds(struct warp *w, const struct op *op, enum ptx_spac
                    _("out of bounds: %s of %u bytes of global memory at address 0x%llx: %s"),
                    verb(op), bytes, at, where);
     } else {
-        const char *name = space == PTX_SPACE_SHARED  ? _("shared")
-                           : space == PTX_SPACE_LOCAL ? _("local")
-                           : space == PTX_SPACE_CONST ? _("constant")
-                                                      : _("parameter");
         stop_block(w, op, PTX_FAULT, lane,
                    _("out of bounds: %s of %u bytes of %s memory at %llu, but it ends at byte "
                      "%llu"),
-                   verb(op), bytes, name, at, (unsigned long long)space_end(w, space));
+                   verb(op), bytes, space_word(space), at, (unsigned long long)space_end(w, space));
     }
     note_fault(w, global && address < NULL_ZONE ? PTX_FAULT_NULL : PTX_FAULT_BOUNDS, space,
                address);
@@ -196,8 +209,8 @@ const struct op *fault_alignment(struct warp *w, const struct op *op, enum ptx_s
     if (w->worker->stopped)
         return NULL;
     stop_block(w, op, PTX_FAULT, lane,
-               _("misaligned: %s of %u bytes at address 0x%llx, which is not a multiple of %u"),
-               verb(op), bytes, (unsigned long long)address, bytes);
+               _("misaligned: %s of %u bytes at %s address 0x%llx, which is not a multiple of %u"),
+               verb(op), bytes, space_word(space), (unsigned long long)address, bytes);
     note_fault(w, PTX_FAULT_MISALIGNED, space, address);
     return NULL;
 }

@@ -78,7 +78,7 @@ class Attempt:
         if kind == "note":
             self.notes.append(event["text"])
         elif kind == "done":
-            self.times[event["stage"]] = event["ms"]
+            self.times[event["stage"]] = event.get("ms", 0)  # no time of its own: part of event["within"]
             self.done_s[event["stage"]] = time.monotonic() - self.sent
         elif kind == "skip":
             self.record.setdefault("skipped", {})[event["stage"]] = event["why"]

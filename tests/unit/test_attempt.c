@@ -34,6 +34,29 @@ static const char *text_of(const struct attempt *attempt, const char *key)
     return text ? text : "";
 }
 
+static void a_stage_within_another_has_no_time_of_its_own(void **state)
+{
+    (void)state;
+    struct attempt attempt = fresh();
+    say(&attempt, 1, "{'event':'begin','nonce':'n1','stage':'check'}");
+    say(&attempt, 2, "{'event':'done','nonce':'n1','stage':'check','ms':2}");
+    say(&attempt, 3, "{'event':'begin','nonce':'n1','stage':'hazards'}");
+    assert_true(
+        say(&attempt, 4, "{'event':'done','nonce':'n1','stage':'hazards','within':'check'}"));
+    say(&attempt, 5, "{'event':'begin','nonce':'n1','stage':'timeline'}");
+    assert_true(
+        say(&attempt, 6, "{'event':'done','nonce':'n1','stage':'timeline','within':'nothing'}"));
+    const json_t *stages = json_object_get(attempt.record, "stages");
+    const json_t *hazards = json_array_get(stages, 1);
+    assert_string_equal(json_string_value(json_object_get(hazards, "within")), "check");
+    assert_null(json_object_get(hazards, "ms"));
+    assert_string_equal(attempt.stages[1].within, "check");
+    /* A stage that never was cannot have done it: the reader's own clock counts. */
+    assert_null(json_object_get(json_array_get(stages, 2), "within"));
+    assert_true(json_number_value(json_object_get(json_array_get(stages, 2), "ms")) > 0);
+    attempt_free(&attempt);
+}
+
 static void a_whole_attempt_becomes_a_record(void **state)
 {
     (void)state;
@@ -306,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_attempt_becomes_a_record),
+        cmocka_unit_test(a_stage_within_another_has_no_time_of_its_own),
         cmocka_unit_test(only_the_nonce_opens_the_record),
         cmocka_unit_test(nothing_malformed_changes_the_record),
         cmocka_unit_test(depth_and_size_are_capped),

@@ -146,6 +146,25 @@ static void ptxas_points_at_the_students_line(void **state)
     diagnostics_free(&list);
 }
 
+static void repeated_errors_are_said_once(void **state)
+{
+    (void)state;
+    struct diagnostics list = parse("kernel.cu(5): error: bad\n"
+                                    "kernel.cu(5): error: worse\n"
+                                    "kernel.cu(5): error: bad\n"
+                                    "kernel.cu(5): warning: bad\n"
+                                    "kernel.cu(6): error: bad\n"
+                                    "kernel.cu(5): error: worse\n");
+    assert_int_equal(list.count, 6);
+    diagnostics_drop_repeated(&list);
+    assert_int_equal(list.count, 4);
+    assert_item(&list, 0, SEVERITY_ERROR, 5, 0, "bad");
+    assert_item(&list, 1, SEVERITY_ERROR, 5, 0, "worse");
+    assert_item(&list, 2, SEVERITY_WARNING, 5, 0, "bad");
+    assert_item(&list, 3, SEVERITY_ERROR, 6, 0, "bad");
+    diagnostics_free(&list);
+}
+
 static void errors_without_a_line_find_the_name_they_quote(void **state)
 {
     (void)state;
@@ -210,6 +229,7 @@ int main(void)
         cmocka_unit_test(names_with_blanks_and_parentheses_stay_whole),
         cmocka_unit_test(a_warning_that_says_error_is_a_warning),
         cmocka_unit_test(ptxas_points_at_the_students_line),
+        cmocka_unit_test(repeated_errors_are_said_once),
         cmocka_unit_test(errors_without_a_line_find_the_name_they_quote),
         cmocka_unit_test(host_compilers_are_understood),
         cmocka_unit_test(floods_and_controls_are_tamed),

@@ -396,6 +396,12 @@ static void faults_say_what_and_where(void **state)
     stops("mad.lo.s32 %r2, %r1, 4, 8; st.shared.u32 [%r2], 1;", PTX_FAULT, "it ends at byte 64",
           12);
     stops("st.shared.v4.u32 [s+8], {%r1, %r1, %r1, %r1};", PTX_FAULT, "misaligned", 12);
+    stops("cp.async.cg.shared.global [s+56], [%rd2], 16;", PTX_FAULT,
+          "asynchronous copy of 16 bytes at shared address 0x38", 12);
+    stops("cp.async.cg.shared.global [s], [%rd2+4], 16;", PTX_FAULT,
+          "asynchronous copy of 16 bytes at global address 0x", 12);
+    stops("cp.async.cg.shared.global [s+64], [%rd2], 16;", PTX_FAULT,
+          "asynchronous copy of 16 bytes of shared memory at 64, but it ends at byte 64", 12);
     stops("trap;", PTX_FAULT, "trap", 12);
     stops("atom.global.add.u32 %r2, [%rd3+2], 1;", PTX_FAULT, "misaligned: atomic operation", 12);
     stops("mov.u32 %r2, 99; T: .branchtargets A; brx.idx %r2, T; A:", PTX_FAULT,

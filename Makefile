@@ -52,7 +52,7 @@ BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/b
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Suites that are scripts; each prints `ok name`, `FAIL name` or `skip name: why` lines.
 SUITES   := $(wildcard $(addprefix tests/,content sessions/run smoke bundle headers layers format repo messages \
-              history cli))
+              history cli simulator))
 PROGRAMS := $(BUILD)/stride $(BUILD)/stride-harness
 
 .DEFAULT_GOAL := all
@@ -131,7 +131,7 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIBS)
 $(BUILD)/ptx-run: $(BUILD)/tests/ptx/ptx_run.o $(BUILD)/libptx.a $(BUILD)/libbase.a
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_BASE) $(LIBS_HARNESS)
 
-test-programs: all $(TESTS) $(BUILD)/ptx-run
+test-programs: all $(TESTS) $(BUILD)/ptx-diff $(BUILD)/ptx-run
 replays: $(FUZZ:%=$(BUILD)/fuzz/replay_%)
 fuzzers: $(FUZZ:%=$(BUILD)/fuzz/fuzz_%)
 

@@ -2,6 +2,8 @@
  * they give, bit for bit, or within the error that is stated.
  *
  *   ptx-diff [--gpu] [--forms[=PART]] [--tries N] [FILE.cu...]
+ *   ptx-diff --input                     the random input of such a file, for host programs
+ *   ptx-diff --nvrtc                     status 0 when .cu files can be compiled here
  *
  * --forms takes every instruction form that maps registers to registers (kernel.h makes a kernel of
  * each) and judges by the oracle too. A FILE.cu says in its first lines how it is launched:
@@ -373,6 +375,13 @@ static bool open_gpu(struct diff *d, struct err *err)
            d->gpu->ops->alloc(d->gpu, &d->out, MOST_BYTES, "out", err);
 }
 
+static int print_input(void)
+{
+    static uint64_t in[1024];
+    fill_input(in, &(struct array){1024, "u64", 0});
+    return fwrite(in, sizeof in, 1, stdout) == 1 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     static struct diff d = {.capability = 90, .tries = 16};
@@ -384,6 +393,8 @@ int main(int argc, char **argv)
             printf("FAIL %s\n", err.text);
             return 1;
         }
+        if (!strcmp(argv[first], "--input"))
+            return print_input();
         if (!strncmp(argv[first], "--forms", 7)) {
             forms_too = true;
             d.part = argv[first][7] == '=' ? argv[first] + 8 : NULL;
@@ -395,6 +406,8 @@ int main(int argc, char **argv)
     d.has_nvrtc =
         d.toolkit.parts[PART_NVRTC] && d.toolkit.parts[PART_HEADERS] &&
         nvrtc_open(&d.nvrtc, d.toolkit.parts[PART_NVRTC], d.toolkit.parts[PART_BUILTINS], &err);
+    if (argc > 1 && !strcmp(argv[1], "--nvrtc"))
+        return !d.has_nvrtc;
     for (size_t i = 0; forms_too && i < form_count; i++)
         if (columns_form(&forms[i]))
             diff_form(&d, &forms[i]);

@@ -171,7 +171,7 @@ static uint64_t space_end(const struct warp *w, enum ptx_space space)
     case PTX_SPACE_SHARED:
         return w->block->shared_bytes;
     case PTX_SPACE_LOCAL:
-        return w->local_bytes;
+        return w->frame->local_base + w->frame->func->local_bytes;
     case PTX_SPACE_CONST:
         return w->worker->run->constant_bytes;
     default:

@@ -32,8 +32,7 @@ static void sim_close(struct backend *backend)
     free(sim);
 }
 
-/* ---- modules -----------------------------------------------------------------------------------
- */
+/* ---- modules */
 
 static void sim_unload(struct backend *backend, struct backend_module *module)
 {
@@ -60,8 +59,7 @@ static bool sim_load(struct backend *backend, struct backend_module **out,
     return true;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory */
 
 static bool sim_alloc(struct backend *backend, uint64_t *device, size_t bytes, const char *name,
                       struct err *err)
@@ -157,8 +155,7 @@ static bool sim_fill(struct backend *backend, uint64_t device, uint32_t pattern,
     return true;
 }
 
-/* ---- launches ----------------------------------------------------------------------------------
- */
+/* ---- launches */
 
 /* Arguments into the parameter block, each with the size that the kernel declares. */
 static bool pack_params(const struct launch *launch, const struct ptx_entry *entry, uint8_t *block,

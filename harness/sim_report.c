@@ -15,8 +15,7 @@ int sim_line(const struct backend_module *module, uint32_t line)
     return (int)module->ptx->lines[id].line;
 }
 
-/* ---- status ------------------------------------------------------------------------------------
- */
+/* ---- status */
 
 static const char *fault_kind(const struct ptx_result *run)
 {
@@ -90,8 +89,7 @@ static void report_status(const struct launch *launch, const struct ptx_result *
     }
 }
 
-/* ---- hazards -----------------------------------------------------------------------------------
- */
+/* ---- hazards */
 
 static unsigned linear(const struct launch *launch, const uint32_t t[3])
 {
@@ -151,8 +149,7 @@ static void report_hazards(const struct launch *launch, const struct ptx_result 
     snprintf(out->text, sizeof out->text, "%s", run->hazards[0].text);
 }
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* ---- counters */
 
 static json_t *number(uint64_t value)
 {

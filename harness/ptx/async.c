@@ -85,7 +85,7 @@ void async_begin(struct async_warp *a)
     memset(a->bulk_committed, 0, sizeof a->bulk_committed);
 }
 
-/* ---- issue ---- */
+/* ---- issue */
 
 static bool check_shared(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
                          uint32_t bytes, uint32_t align)
@@ -279,7 +279,7 @@ void async_commit(struct warp *w, const struct op *op, uint32_t mask)
         a->committed[lane] += mask >> lane & 1;
 }
 
-/* ---- landing ---- */
+/* ---- landing */
 
 /* key: of the copy engine, or 0: the lane itself has waited. */
 static void land(const struct async_rows *rows, struct warp *w, struct copy *copy, uint32_t lanes,
@@ -373,7 +373,7 @@ void async_wait_by(const struct async_rows *rows, struct warp *w, const struct o
         counters_wait(w, op, committed - a->finished);
 }
 
-/* ---- copies that an mbarrier reports ---- */
+/* ---- copies that an mbarrier reports */
 
 static void add_arrival(struct warp *w, const struct op *op, uint32_t lanes, uint32_t mbarrier)
 {
@@ -493,7 +493,7 @@ bool async_land_for(struct warp *w, uint32_t mbarrier)
     return any;
 }
 
-/* ---- bulk copies ---- */
+/* ---- bulk copies */
 
 static bool bulk_size(struct warp *w, const struct op *op, unsigned lane, uint32_t bytes)
 {
@@ -626,7 +626,7 @@ void async_bulk_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_
     a->bulk_count = kept;
 }
 
-/* ---- what goes wrong while copies fly ---- */
+/* ---- what goes wrong while copies fly */
 
 static void report(struct warp *w, const struct op *op, unsigned lane, struct warp *owner,
                    unsigned owner_lane, const struct op *copy, enum ptx_hazard_kind kind,

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- keys ---- */
+/* ---- keys */
 
 enum {
     KEY_WHO_BITS = 11,
@@ -65,7 +65,7 @@ static inline uint32_t key_warp(uint32_t key)
     return key >> 5 & 31;
 }
 
-/* ---- clocks ---- */
+/* ---- clocks */
 
 /* What the hot path needs of one warp. Keys, so that it compares without shifting. */
 struct clock_warp {

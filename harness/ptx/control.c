@@ -375,8 +375,7 @@ const struct op *path_call(struct warp *w, const struct op *op, const struct fun
     return callee->ops;
 }
 
-/* ---- warp-wide operations ----------------------------------------------------------------------
- */
+/* ---- warp-wide operations */
 
 /* Lanes of other paths that wait on the same operation (for bar.warp.sync: on any with these
  * members). */
@@ -458,8 +457,7 @@ bool collective_release(struct block *block)
     return false;
 }
 
-/* ---- activations -------------------------------------------------------------------------------
- */
+/* ---- activations */
 
 void path_finish(struct warp *w)
 {

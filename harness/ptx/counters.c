@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one access ---- */
+/* ---- one access */
 
 /* Shared memory has 32 banks of 4 bytes; lanes that want the same bytes share them. An access of 8
  * or 16 bytes takes two or four neighbouring banks, and is served in parts of the warp (16 or 8
@@ -126,7 +126,7 @@ void counters_wait(struct warp *w, const struct op *op, uint32_t left)
     all->groups_in_flight[left < 8 ? left : 8]++;
 }
 
-/* ---- the sum ---- */
+/* ---- the sum */
 
 struct sums {
     struct ptx_result *result;

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- forms, once per distinct opcode -----------------------------------------------------------
- */
+/* ---- forms, once per distinct opcode */
 
 struct known_form {
     const char *opcode; /* interned */
@@ -35,8 +34,7 @@ const struct form_match *decode_form(struct module *module, const char *opcode)
     return known->found ? &known->match : NULL;
 }
 
-/* ---- variables ---------------------------------------------------------------------------------
- */
+/* ---- variables */
 
 enum { SPACE_MOST = 1 << 28 }; /* bytes of all .global variables */
 
@@ -138,8 +136,7 @@ static void list_shared(struct module *module, const struct function *function,
     entry->shared = list;
 }
 
-/* ---- entries -----------------------------------------------------------------------------------
- */
+/* ---- entries */
 
 static void list_params(struct module *module, const struct function *function,
                         struct ptx_entry *entry)

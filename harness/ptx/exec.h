@@ -266,8 +266,7 @@ struct worker {
 #define FUNCTION_WINDOW 0x00007f6000000000ull
 #define IMAGE_WINDOW    0x00007f5000000000ull
 
-/* ---- for handlers and hooks --------------------------------------------------------------------
- */
+/* ---- for handlers and hooks */
 
 static inline uint32_t *reg32(const struct warp *w, uint32_t offset)
 {

@@ -128,8 +128,7 @@ HANDLER(bulk_wait)
     return w->worker->stopped ? NULL : op + 1;
 }
 
-/* ---- mbarrier ----------------------------------------------------------------------------------
- */
+/* ---- mbarrier */
 
 #define MBARRIER()                                                                                 \
     u32 a[WARP_LANES];                                                                             \

@@ -11,8 +11,7 @@
 
 #include <time.h>
 
-/* ---- the head of a basic block -----------------------------------------------------------------
- */
+/* ---- the head of a basic block */
 
 static inline const struct op *enter_block(struct warp *w, const struct op *op)
 {
@@ -158,8 +157,7 @@ HANDLER(unsupported)
     return stop_block(w, op, PTX_UNSUPPORTED, 32, "%s", (const char *)op->extra);
 }
 
-/* ---- barriers ----------------------------------------------------------------------------------
- */
+/* ---- barriers */
 
 /* mode: enum barrier_kind; a: id, b: thread count (0: all), c: predicate of bar.red, d[0]: result.
  * A path that waited runs the operation again when it is woken. */
@@ -199,8 +197,7 @@ HANDLER(fence)
     return op + 1;
 }
 
-/* ---- time, sleep -------------------------------------------------------------------------------
- */
+/* ---- time, sleep */
 
 HANDLER(nanosleep)
 {
@@ -228,8 +225,7 @@ HANDLER(clock)
     return op + 1;
 }
 
-/* ---- packing -----------------------------------------------------------------------------------
- */
+/* ---- packing */
 
 /* mov.b32 {lo,hi} and friends. mode: bytes of the packed register, vec: parts, width: bytes each.
  */
@@ -275,8 +271,7 @@ HANDLER(mov_unpack)
     return op + 1;
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------
- */
+/* ---- the loop */
 
 void ISA(exec_warp)(struct warp *w)
 {

@@ -100,8 +100,7 @@ HANDLER(cvt_int_int)
     return op + 1;
 }
 
-/* ---- integer to float --------------------------------------------------------------------------
- */
+/* ---- integer to float */
 
 /* [0, 1], NaN to +0. */
 static double saturate_f64(double x)
@@ -145,8 +144,7 @@ HANDLER(cvt_float_int)
     return op + 1;
 }
 
-/* ---- float to anything -------------------------------------------------------------------------
- */
+/* ---- float to anything */
 
 static void load_float(const struct warp *w, const struct op *op, double out[WARP_LANES])
 {
@@ -288,8 +286,7 @@ HANDLER(cvt_tf32)
     return op + 1;
 }
 
-/* ---- 8-bit floats ------------------------------------------------------------------------------
- */
+/* ---- 8-bit floats */
 
 static const struct float_format e4m3 = {
     .mantissa_bits = 3, .exponent_bits = 4, .nan = 0x7f, .finite = true, .no_infinity = true};

@@ -81,8 +81,7 @@ UNARY(sqrt_f64, f64, f64, passed(sqrt(x), x, x, x))
 UNARY(neg_ftz_f32, u32, u32, flush_bits(x) ^ 0x80000000u)
 UNARY(abs_ftz_f32, u32, u32, flush_bits(x) & 0x7fffffffu)
 
-/* ---- modifiers ---------------------------------------------------------------------------------
- */
+/* ---- modifiers */
 
 static inline f32 in_f32(const struct op *op, f32 x)
 {
@@ -121,8 +120,7 @@ BINARY(div_any_f64, f64, f64, passed(div_f64_rounded(x, y, op->mode), x, y, y))
 UNARY(sqrt_any_f64, f64, f64, passed(sqrt_f64_rounded(x, op->mode), x, x, x))
 UNARY(rcp_any_f64, f64, f64, passed(div_f64_rounded(1.0, x, op->mode), x, x, x))
 
-/* ---- minimum and maximum -----------------------------------------------------------------------
- */
+/* ---- minimum and maximum */
 
 /* One NaN loses against a number; -0 is less than +0. */
 static inline vu32 min_vector(vf32 x, vf32 y)
@@ -178,8 +176,7 @@ static inline f64 min_f64(f64 x, f64 y)
 BINARY(min_f64, f64, f64, min_f64(x, y))
 BINARY(max_f64, f64, f64, -min_f64(-x, -y))
 
-/* ---- approximations (errors: float.h) ----------------------------------------------------------
- */
+/* ---- approximations (errors: float.h) */
 
 ANY1(rcp_approx_f32, 1.0f / x)
 ANY1(sqrt_approx_f32, sqrtf(x))

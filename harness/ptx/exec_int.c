@@ -380,8 +380,7 @@ CARRY_ADD(madc_hi_s32, u32, u64, (u64)(u32)(wide_s((s32)x, (s32)y) >> 32) + z + 
 CARRY_ADD(madc_lo_64, u64, u128, (u128)(x *y) + z + (carry >> i & 1))
 CARRY_ADD(madc_hi_u64, u64, u128, (u128)high_u64(x, y) + z + (carry >> i & 1))
 
-/* ---- predicates, comparison, selection ---------------------------------------------------------
- */
+/* ---- predicates, comparison, selection */
 
 HANDLER(mov_pred)
 {

@@ -12,8 +12,7 @@
 
 enum { MOST_M = 32, MOST_N = 32, MOST_K = 32 };
 
-/* ---- products ----------------------------------------------------------------------------------
- */
+/* ---- products */
 
 /* Rows of a matrix with columns to spare, so that a vector is never wider than a row. */
 enum { PADDED_N = MOST_N };
@@ -69,8 +68,7 @@ static void product_s32(s32 *c, const s32 *a, const s32 *b, u32 m, u32 n, u32 k)
     }
 }
 
-/* ---- elements in and out -----------------------------------------------------------------------
- */
+/* ---- elements in and out */
 
 static void halves_to_f32(f32 *out, const uint16_t *in, u32 count)
 {
@@ -207,8 +205,7 @@ static void multiply(struct operands *o, const struct matrix *x)
         multiply_float(o, x);
 }
 
-/* ---- wmma.mma ----------------------------------------------------------------------------------
- */
+/* ---- wmma.mma */
 
 HANDLER(wmma_mma)
 {

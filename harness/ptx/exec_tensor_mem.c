@@ -25,8 +25,7 @@ static void report(struct warp *w, const struct op *op, enum hazard_reason reaso
     hazard_add(w, &finding);
 }
 
-/* ---- wmma: loads and stores --------------------------------------------------------------------
- */
+/* ---- wmma: loads and stores */
 
 /* Where a matrix lies: `count` runs (rows, or columns) of `bytes` bytes, `step` bytes apart. */
 struct place {
@@ -200,8 +199,7 @@ HANDLER(matrix_store)
     return collective_end(w, op);
 }
 
-/* ---- ldmatrix, stmatrix, movmatrix -------------------------------------------------------------
- */
+/* ---- ldmatrix, stmatrix, movmatrix */
 
 /* Row addresses of `regs` 8x8 matrices, from lanes 0 to 8 * regs - 1; false after a fault. */
 static bool find_rows(struct warp *w, const struct op *op, const struct fragment *f,

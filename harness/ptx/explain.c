@@ -39,7 +39,7 @@ static const char *template_of(const struct hazard_finding *f)
     return *any ? _(any) : "";
 }
 
-/* ---- names ---- */
+/* ---- names */
 
 static void block_coordinates(const struct run *run, uint64_t block, uint32_t out[3])
 {
@@ -160,7 +160,7 @@ static void add_where(struct buf *buf, const struct run *run, const struct hazar
     }
 }
 
-/* ---- the sentence ---- */
+/* ---- the sentence */
 
 static bool add_word(struct buf *buf, const struct run *run, const struct hazard_finding *f,
                      const char *word, size_t len)
@@ -264,7 +264,7 @@ static void fill_hazard(struct ptx_hazard *out, const struct run *run,
     copy_text(out->text, sizeof out->text, &text);
 }
 
-/* ---- merging ---- */
+/* ---- merging */
 
 static bool same_group(const struct hazard_run *run, const struct hazard_finding *a,
                        const struct hazard_finding *b)

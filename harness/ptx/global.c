@@ -131,7 +131,7 @@ static void strong(struct warp *w, const struct op *op, uint64_t va, bool reads,
         released[me] = hazard->global_fenced;
 }
 
-/* ---- one access ---- */
+/* ---- one access */
 
 struct touch {
     struct warp *w;
@@ -283,7 +283,7 @@ static void touch_write(struct touch *t, uint64_t offset, uint64_t bytes, const 
         memset(memory->written + offset, 1, bytes);
 }
 
-/* ---- what handlers and copies call ---- */
+/* ---- what handlers and copies call */
 
 void global_read_bytes(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
                        uint64_t bytes)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- findings ---- */
+/* ---- findings */
 
 static uint32_t group_line(const struct hazard_run *run, uint32_t line)
 {
@@ -102,7 +102,7 @@ bool hazard_is_strong(const struct op *op)
     return op->sem != SEM_WEAK || op->kind == PTX_KIND_ATOMIC;
 }
 
-/* ---- order ---- */
+/* ---- order */
 
 enum { FENCE_PROXY_ASYNC = 1 }; /* op->mode, see ops.def */
 
@@ -184,7 +184,7 @@ void hazard_absent_lane(struct warp *w, const struct op *op, uint32_t members, u
     hazard_add(w, &finding);
 }
 
-/* ---- local memory ---- */
+/* ---- local memory */
 
 /* A nibble per word and lane, a byte wide, so that a warp's row of one word is 32 bytes. */
 static uint8_t *local_set(struct warp *w)
@@ -258,7 +258,7 @@ void hazard_local_fresh(struct warp *w, uint32_t mask, uint32_t base, uint32_t b
             set[word * 32 + (uint32_t)__builtin_ctz(left)] = 0;
 }
 
-/* ---- life cycle ---- */
+/* ---- life cycle */
 
 static bool starts(const char *text, const char *with)
 {

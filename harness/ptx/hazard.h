@@ -15,7 +15,7 @@
 #include "harness/ptx/timeline.h"
 #include "harness/ptx/vec.h"
 
-/* ---- state ---- */
+/* ---- state */
 
 struct hazard_warp {
     struct clock_warp clock;
@@ -152,7 +152,7 @@ static inline void hazard_note(struct hazard_warp *h, const struct op *op)
     h->seen[op->site] = ++h->accesses;
 }
 
-/* ---- shared memory ---- */
+/* ---- shared memory */
 
 #define V32_ALL ((uint32_t)((1ull << V32_LANES) - 1))
 
@@ -379,7 +379,7 @@ static inline void hazard_shared_atomic(struct warp *w, const struct op *op, uin
     shadow_atomic_lanes(w, op, mask, addr, bytes);
 }
 
-/* ---- global memory (global.c) ---- */
+/* ---- global memory (global.c) */
 
 void hazard_global_read_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
                              uint32_t bytes);
@@ -440,7 +440,7 @@ static inline void hazard_global_atomic(struct warp *w, const struct op *op, uin
         hazard_global_atomic_lanes(w, op, mask, addr, bytes);
 }
 
-/* ---- local memory ---- */
+/* ---- local memory */
 
 void hazard_local_read_lanes(struct warp *w, const struct op *op, uint32_t mask,
                              const uint32_t addr[32], uint32_t bytes);
@@ -468,7 +468,7 @@ static inline void hazard_local_write(struct warp *w, const struct op *op, uint3
 /* A new activation's depot: [base, base + bytes) of w->local counts as never written again. */
 void hazard_local_fresh(struct warp *w, uint32_t mask, uint32_t base, uint32_t bytes);
 
-/* ---- order inside a warp, and findings of the handlers ---- */
+/* ---- order inside a warp, and findings of the handlers */
 
 void hazard_warp_sync(struct warp *w, const struct op *op, uint32_t members);
 void hazard_warp_collective(struct warp *w, const struct op *op, uint32_t members);
@@ -479,7 +479,7 @@ void hazard_fence(struct warp *w, const struct op *op, uint32_t mask);
 void hazard_absent_lane(struct warp *w, const struct op *op, uint32_t members, uint32_t absent,
                         uint32_t outside);
 
-/* ---- life cycle ---- */
+/* ---- life cycle */
 
 bool hazard_run_open(struct run *run, struct err *err);
 void hazard_run_close(struct run *run);

@@ -22,8 +22,7 @@ bool lower_fail(struct lower *l, const char *format, ...)
     return false;
 }
 
-/* ---- drafts ------------------------------------------------------------------------------------
- */
+/* ---- drafts */
 
 static struct draft *add_draft(struct lower *l, const struct inst *inst)
 {
@@ -128,8 +127,7 @@ static void draft_all(struct lower *l)
     free(start);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------
- */
+/* ---- blocks */
 
 struct layout {
     struct cfg_block *blocks;
@@ -214,8 +212,7 @@ static void layout_free(struct layout *y)
     free(y->join);
 }
 
-/* ---- operations --------------------------------------------------------------------------------
- */
+/* ---- operations */
 
 /* Every block has an "enter" before its first draft. */
 static uint32_t op_of(const struct layout *y, uint32_t draft)

@@ -76,6 +76,24 @@ bool lower_rule(struct lower *l, const struct form_match *match, const struct in
 bool lower_matrix(struct lower *l, const struct form_match *match, const struct inst *inst,
                   struct op *op);
 
+/* One rule each, in lower_memory.c, lower_async.c, lower_call.c and lower_cvt.c. */
+bool lower_load(struct lower *l, const struct inst *inst, struct op *op);
+bool lower_store(struct lower *l, const struct inst *inst, struct op *op);
+bool lower_param(struct lower *l, const struct inst *inst, struct op *op, bool is_store);
+bool lower_atom(struct lower *l, const struct form_match *m, const struct inst *inst, struct op *op,
+                bool has_result);
+bool lower_cp_async(struct lower *l, const struct form_match *m, const struct inst *inst,
+                    struct op *op);
+bool lower_bulk_load(struct lower *l, const struct inst *inst, struct op *op);
+bool lower_bulk_store(struct lower *l, const struct inst *inst, struct op *op);
+bool lower_mbarrier_arrive(struct lower *l, const struct form_match *m, const struct inst *inst,
+                           struct op *op);
+bool lower_call(struct lower *l, const struct inst *inst, struct op *op);
+bool lower_cvt_form(struct lower *l, const struct form_match *m, const struct inst *inst,
+                    struct op *op);
+uint8_t lower_cvt_type(const struct form_word *word); /* enum cvt_type */
+int64_t lower_rounding(const struct form_match *m);   /* enum rounding */
+
 /* lower_words.c: what the words of the opcode say about memory: space, order, scope, types. */
 void lower_words(const struct form_match *match, struct op *op);
 uint32_t lower_type_bytes(const struct form_word *word); /* 0: not a type */

@@ -92,8 +92,7 @@ bool generic_read(const struct warp *w, unsigned lane, uint64_t address, void *o
     return true;
 }
 
-/* ---- faults ------------------------------------------------------------------------------------
- */
+/* ---- faults */
 
 static const char *verb(const struct op *op)
 {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- registers ---------------------------------------------------------------------------------
- */
+/* ---- registers */
 
 static bool add_registers(struct parser *p, const char *name, uint64_t count, uint32_t bytes)
 {
@@ -55,8 +54,7 @@ bool parse_registers(struct parser *p)
     return parse_expect(p, ';');
 }
 
-/* ---- variables ---------------------------------------------------------------------------------
- */
+/* ---- variables */
 
 struct init_fill {
     struct variable *variable;
@@ -321,8 +319,7 @@ bool parse_parameters(struct parser *p, struct variable **out)
     return parse_expect(p, ')');
 }
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines */
 
 static uint32_t add_line(struct parser *p, const struct ptx_line *line,
                          const struct line_draft *draft)

@@ -22,8 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- module ------------------------------------------------------------------------------------
- */
+/* ---- module */
 
 /* One source position, from `.loc`. Line ids index ptx_module.lines; id 0 is "unknown". */
 struct ptx_line {
@@ -91,8 +90,7 @@ const struct ptx_entry *ptx_find_entry(const struct ptx_module *module, const ch
  * following call sites outwards; the outermost frame when none does. Returns a line id. */
 uint32_t ptx_line_in_file(const struct ptx_module *module, uint32_t id, const char *file);
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory */
 
 enum { PTX_ALIGN_VA = 256 }; /* what cudaMalloc gives; use it, and leave gaps between allocations */
 
@@ -119,8 +117,7 @@ void ptx_image_close(struct ptx_image *image);
 bool ptx_image_symbol(struct ptx_image *image, const char *name, void **host, uint64_t *va,
                       uint64_t *bytes);
 
-/* ---- launch ------------------------------------------------------------------------------------
- */
+/* ---- launch */
 
 enum ptx_order { PTX_FORWARD, PTX_REVERSE, PTX_RANDOM }; /* in which warps of a block take turns */
 

@@ -30,7 +30,7 @@ struct access {
     bool reported; /* one report per lane and word is enough */
 };
 
-/* ---- storage ---- */
+/* ---- storage */
 
 static void *fresh(void *old, size_t count, size_t size)
 {
@@ -116,7 +116,7 @@ static struct cell byte_cell(struct shadow *s, uint32_t byte)
                          1};
 }
 
-/* ---- readers in several warps ---- */
+/* ---- readers in several warps */
 
 static uint32_t reader_new(struct shadow *s, struct shadow_reader reader)
 {
@@ -205,7 +205,7 @@ static void readers_begin(const struct access *a, struct cell *cell, uint32_t ke
     *cell->read_key = KEY_LIST;
 }
 
-/* ---- rules ---- */
+/* ---- rules */
 
 /* The other side of a conflict. */
 struct side {
@@ -512,7 +512,7 @@ static void cell_stamp(struct access *a, struct cell *cell, uint32_t key)
     *cell->write_key = key;
 }
 
-/* ---- words and bytes ---- */
+/* ---- words and bytes */
 
 static void make_bytes(struct shadow *s)
 {

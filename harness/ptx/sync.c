@@ -90,7 +90,7 @@ struct mbarriers *sync_mbarriers(struct sync_block *sync)
     return sync->mbarriers;
 }
 
-/* ---- completion ---- */
+/* ---- completion */
 
 static bool complete(const struct block *block, const struct barrier *b, const struct warp *leaving,
                      uint32_t leaving_mask)
@@ -186,7 +186,7 @@ static void release(struct warp *w, struct barrier *b, const struct op *op)
     start_again(b);
 }
 
-/* ---- arrival ---- */
+/* ---- arrival */
 
 static bool same_place(const struct block *block, const struct op *a, const struct op *b)
 {
@@ -289,7 +289,7 @@ void sync_exit(struct warp *w, uint32_t mask)
             release(w, &sync->barriers[i], NULL);
 }
 
-/* ---- nobody can go on ---- */
+/* ---- nobody can go on */
 
 static struct barrier *fullest(struct sync_block *sync)
 {

@@ -99,8 +99,7 @@ static void run_done(struct fixture *f, const char *text, unsigned threads)
         fail_msg("%s", f->result.hazards[i].text);
 }
 
-/* ---- control flow ------------------------------------------------------------------------------
- */
+/* ---- control flow */
 
 static void lanes_part_and_meet(void **state)
 {
@@ -205,8 +204,7 @@ static void recursion_has_an_end(void **state)
     close_fixture(&f);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory */
 
 static void spaces_are_reached(void **state)
 {
@@ -309,8 +307,7 @@ static void atomics_return_the_old_value(void **state)
     close_fixture(&f);
 }
 
-/* ---- warp operations and barriers --------------------------------------------------------------
- */
+/* ---- warp operations and barriers */
 
 static void warps_exchange(void **state)
 {
@@ -362,8 +359,7 @@ static void absent_lanes_are_named(void **state)
     close_fixture(&f);
 }
 
-/* ---- what stops a launch -----------------------------------------------------------------------
- */
+/* ---- what stops a launch */
 
 static void stops(const char *body, enum ptx_status status, const char *want, uint32_t line)
 {
@@ -474,8 +470,7 @@ static void printf_is_collected(void **state)
     close_fixture(&f);
 }
 
-/* ---- the same every time -----------------------------------------------------------------------
- */
+/* ---- the same every time */
 
 static void nothing_depends_on_the_machine(void **state)
 {

@@ -31,7 +31,7 @@ static void cover(const char *opcode)
     covered[match.form - forms] = true;
 }
 
-/* ---- elements ---- */
+/* ---- elements */
 
 static unsigned size_of(const char *type)
 {
@@ -100,7 +100,7 @@ static double value_for(const char *type, bool fractions, bool is_sum)
     return whole + (noise() % 4096) / 4096.0;
 }
 
-/* ---- one product, whatever the instruction ---- */
+/* ---- one product, whatever the instruction */
 
 struct shape {
     unsigned m, n, k;
@@ -129,7 +129,7 @@ static void check_product(const struct shape *s, const double *a, const double *
     }
 }
 
-/* ---- wmma ---- */
+/* ---- wmma */
 
 enum { PLACE = 4096, OUT_BYTES = 4096 };
 
@@ -327,7 +327,7 @@ static void test_wmma(void **state)
     wmma_all_ways((struct shape){16, 16, 8, "tf32", "tf32", "f32", "f32"}, ".tf32.tf32.f32");
 }
 
-/* ---- mma.sync ---- */
+/* ---- mma.sync */
 
 /* Row and column of element i of a fragment, as the ISA prints them. */
 static void place_a(unsigned lane, unsigned i, unsigned bytes, unsigned *row, unsigned *column)
@@ -526,7 +526,7 @@ static void test_wmma_f64(void **state)
     buf_free(&whole);
 }
 
-/* ---- ldmatrix, stmatrix, movmatrix ---- */
+/* ---- ldmatrix, stmatrix, movmatrix */
 
 static const char rows_head[] =
     PTX_HEAD ".reg .b64 %in, %out, %l; .reg .b32 %r<4>, %t, %a, %s, %g;\n"
@@ -628,7 +628,7 @@ static void test_movmatrix(void **state)
     buf_free(&text);
 }
 
-/* ---- rules ---- */
+/* ---- rules */
 
 static void run_rule(const char *body, unsigned threads, bool wanted, enum ptx_hazard_kind kind,
                      const char *words)

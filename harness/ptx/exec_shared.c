@@ -1,0 +1,155 @@
+/* Loads and stores of shared memory. Two shapes come first: 32 lanes in a row, and all lanes at one
+ * address; everything else goes lane by lane. */
+#include "harness/ptx/access.h"
+#include "harness/ptx/hazard.h"
+#include "harness/ptx/mem.h"
+
+/* The first lane whose access is out of bounds or misaligned, 32 when there is none. */
+static inline unsigned bad_shared(const u32 a[WARP_LANES], u32 mask, u32 bytes, u32 limit)
+{
+    u32 bad = 0;
+    u32 last = limit - bytes;
+    if (unlikely(bytes > limit))
+        return (unsigned)__builtin_ctz(mask);
+    for (int k = 0; k < V32_COUNT; k++) {
+        vu32 x = v32_load(a + k * V32_LANES);
+        vs32 wrong = (vs32)(x > v32_set(last)) | (vs32)((x & v32_set(bytes - 1)) != 0);
+        bad |= v32_bits(wrong) << (k * V32_LANES);
+    }
+    bad &= mask;
+    return likely(!bad) ? 32 : (unsigned)__builtin_ctz(bad);
+}
+
+static const struct op *fault_shared(struct warp *w, const struct op *op, unsigned lane,
+                                     u32 address)
+{
+    u32 bytes = access_bytes(op);
+    if ((u64)address + bytes > w->block->shared_bytes)
+        return fault_bounds(w, op, PTX_SPACE_SHARED, lane, address, bytes);
+    return fault_alignment(w, op, PTX_SPACE_SHARED, lane, address, bytes);
+}
+
+const struct op *ISA(load_shared_lanes)(struct warp *w, const struct op *op, u32 mask,
+                                        const u32 a[WARP_LANES])
+{
+    u32 bytes = access_bytes(op);
+    unsigned bad = bad_shared(a, mask, bytes, w->block->shared_bytes);
+    if (unlikely(bad < 32))
+        return fault_shared(w, op, bad, a[bad]);
+    hazard_shared_read(w, op, mask, a, bytes);
+    const uint8_t *shared = w->block->shared;
+#if defined(V_AVX512) || defined(V_AVX2)
+    if (op->width == 4 && op->mode == 4 && mask == w->live) {
+        for (unsigned v = 0; v < op->vec; v++) {
+            char *d = (char *)reg32(w, op->d[v]);
+            for (int k = 0; k < V32_COUNT; k++) {
+                vu32 at = v32_load(a + k * V32_LANES);
+                /* dead lanes may point anywhere; they read offset 0 */
+                at &= v32_spread(mask >> (k * V32_LANES));
+#if defined(V_AVX512)
+                *(vu32 *)(d + k * V_BYTES) =
+                    (vu32)_mm512_i32gather_epi32((__m512i)at, shared + 4 * v, 1);
+#else
+                *(vu32 *)(d + k * V_BYTES) = (vu32)_mm256_i32gather_epi32(
+                    (const int *)(const void *)(shared + 4 * v), (__m256i)at, 1);
+#endif
+            }
+        }
+        return op + 1;
+    }
+#endif
+    EACH(mask)
+    load_lane(w, op, i, shared + a[i]);
+    return op + 1;
+}
+
+const struct op *ISA(store_shared_lanes)(struct warp *w, const struct op *op, u32 mask,
+                                         const u32 a[WARP_LANES])
+{
+    u32 bytes = access_bytes(op);
+    unsigned bad = bad_shared(a, mask, bytes, w->block->shared_bytes);
+    if (unlikely(bad < 32))
+        return fault_shared(w, op, bad, a[bad]);
+    hazard_shared_write(w, op, mask, a, bytes);
+    uint8_t *shared = w->block->shared;
+    EACH(mask)
+    store_lane(w, op, i, shared + a[i]);
+    return op + 1;
+}
+
+/* Whole warp, 4-byte elements in 4-byte registers; vec is a constant at each call. */
+static inline const struct op *load_shared_fast(struct warp *w, const struct op *op, unsigned vec)
+{
+    ALIGNED u32 a[WARP_LANES];
+    addresses32(w, op, a);
+    u32 bytes = 4 * vec, limit = w->block->shared_bytes;
+    if (likely(w->mask == FULL_MASK)) {
+        u32 first = a[0];
+        const uint8_t *from = w->block->shared + first;
+        if (is_same32(a)) {
+            if (unlikely(first & (bytes - 1)) || unlikely((u64)first + bytes > limit))
+                return fault_shared(w, op, 0, first);
+            hazard_shared_read_same(w, op, FULL_MASK, first, bytes);
+            for (unsigned v = 0; v < vec; v++) {
+                u32 x;
+                memcpy(&x, from + 4 * v, 4);
+                vu32 *d = (vu32 *)(w->regs + op->d[v]);
+                for (int k = 0; k < V32_COUNT; k++)
+                    d[k] = v32_set(x);
+            }
+            return op + 1;
+        }
+        if (vec == 1 && is_row32(a, 4) && likely(!(first & 3)) &&
+            likely((u64)first + 128 <= limit)) {
+            hazard_shared_read_row(w, op, first, 4);
+            vu32 *d = (vu32 *)(w->regs + op->d[0]);
+            for (int k = 0; k < V32_COUNT; k++)
+                d[k] = v32_load(from + k * V_BYTES);
+            return op + 1;
+        }
+    }
+    return ISA(load_shared_lanes)(w, op, w->mask, a);
+}
+
+HANDLER(ld_shared_32)
+{
+    return load_shared_fast(w, op, 1);
+}
+
+HANDLER(ld_shared_v2_32)
+{
+    return load_shared_fast(w, op, 2);
+}
+
+HANDLER(ld_shared_v4_32)
+{
+    return load_shared_fast(w, op, 4);
+}
+
+HANDLER(ld_shared_any)
+{
+    ALIGNED u32 a[WARP_LANES];
+    addresses32(w, op, a);
+    return ISA(load_shared_lanes)(w, op, w->mask, a);
+}
+
+HANDLER(st_shared_32)
+{
+    ALIGNED u32 a[WARP_LANES];
+    addresses32(w, op, a);
+    u32 first = a[0];
+    if (likely(w->mask == FULL_MASK) && is_row32(a, 4) && likely(!(first & 3)) &&
+        likely((u64)first + 128 <= w->block->shared_bytes)) {
+        hazard_shared_write_row(w, op, first, 4);
+        memcpy(w->block->shared + first, SRC(u32, op->d[0]), 128);
+        return op + 1;
+    }
+    return ISA(store_shared_lanes)(w, op, w->mask, a);
+}
+
+HANDLER(st_shared_any)
+{
+    ALIGNED u32 a[WARP_LANES];
+    addresses32(w, op, a);
+    return ISA(store_shared_lanes)(w, op, w->mask, a);
+}

@@ -138,7 +138,10 @@ static json_t *marks_json(const struct backend_module *module, const struct ptx_
         const struct ptx_event *e = &run->events[i];
         char text[160];
         if (e->kind == PTX_EVENT_WAIT && e->warp == 0)
-            snprintf(text, sizeof text, _("line %d: wait until at most %u groups are in flight"),
+            snprintf(text, sizeof text,
+                     e->value == 0   ? _("line %d: wait until no group is in flight")
+                     : e->value == 1 ? _("line %d: wait until at most 1 group is in flight")
+                                     : _("line %d: wait until at most %u groups are in flight"),
                      sim_line(module, e->line), e->value);
         else if (e->kind == PTX_EVENT_HAZARD && e->value < run->hazard_count)
             snprintf(text, sizeof text, _("line %d: %s"), sim_line(module, e->line),

@@ -72,11 +72,29 @@ void app_move_in_list(struct pane_view *view, int by)
     viewer_scroll(&view->viewer, by);
 }
 
+static bool in_list(const struct app *app)
+{
+    bool over = app->help_open || app->hint_open;
+    return !over && pane_facts(app_focused(app)).lists && !app->diff_open;
+}
+
+/* To the first or the last entry; what stands above or below it is shown as well. */
+static void go_to_border(struct app *app, bool end)
+{
+    struct pane_view *view = app_view(app);
+    if (end)
+        viewer_end(&view->viewer);
+    else
+        viewer_home(&view->viewer);
+    const struct doc_line *line = viewer_current(&view->viewer);
+    if (in_list(app) && line && line->tag == 0)
+        app_move_in_list(view, end ? -1 : 1);
+}
+
 static void app_move(struct app *app, int by)
 {
     struct pane_view *view = app_view(app);
-    bool over = app->help_open || app->hint_open;
-    if (!over && pane_facts(app_focused(app)).lists && !app->diff_open)
+    if (in_list(app))
         app_move_in_list(view, by);
     else
         viewer_move(&view->viewer, by);
@@ -201,10 +219,8 @@ void app_move_command(struct app *app, enum command command)
         viewer_page(viewer, -1);
         break;
     case COMMAND_TOP:
-        viewer_home(viewer);
-        break;
     case COMMAND_BOTTOM:
-        viewer_end(viewer);
+        go_to_border(app, command == COMMAND_BOTTOM);
         break;
     default:
         break;

@@ -48,8 +48,10 @@ static void draw_header(const struct app *app, struct cells *cells)
     const char *device = record_text(app_record(app), "device.name");
     const char *backend = app_backend_name(app->backend);
     char right[96];
-    if (app->past_number)
+    if (app->past_number > 0)
         snprintf(right, sizeof right, _("attempt #%d of the history"), app->past_number);
+    else if (app->past_number)
+        snprintf(right, sizeof right, "%s", _("an entry of the history"));
     else if (*device)
         snprintf(right, sizeof right, "%s · %s", backend, device);
     else
@@ -327,10 +329,13 @@ static void ask(const struct app *app, char *out, size_t size)
     if (app->mode == MODE_QUIT)
         snprintf(out, size, "%s",
                  _("An attempt is running. Stop it and leave? y yes, any other key no"));
-    else
+    else if (app->restore_number > 0)
         snprintf(out, size,
                  _("Put kernel #%d back? What you have now is kept. y yes, any other key no"),
                  app->restore_number);
+    else
+        snprintf(out, size, "%s",
+                 _("Put this kernel back? What you have now is kept. y yes, any other key no"));
 }
 
 static void draw_status_text(const struct app *app, struct cells *cells)

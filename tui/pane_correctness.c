@@ -316,7 +316,9 @@ void pane_build_correctness(const struct app *app, struct doc *doc, int columns)
             pane_paragraph(doc, STYLE_INFO,
                            _("Your kernel has changed since this run; r runs it."));
         add_verdict(doc, record);
-    } else
+    } else if (app->past_number)
+        pane_paragraph(doc, STYLE_DIM, _("Nothing was run for this entry; Code shows its kernel."));
+    else
         pane_paragraph(
             doc, STYLE_DIM,
             _("Nothing was run yet. r runs your kernel: it is compiled, checked at every "

@@ -32,16 +32,19 @@ static void add_size(struct doc *doc, const json_t *from, const char *key, const
     pane_field(doc, label, LABEL, STYLE_NORMAL, "%s", text);
 }
 
-static void add_kernel(struct doc *doc, const json_t *resources, int columns)
+static void add_kernel(struct doc *doc, const json_t *resources, const char *arch, int columns)
 {
     double occupancy;
-    pane_heading(doc, _("Your kernel takes"));
+    char title[96];
+    snprintf(title, sizeof title,
+             *arch ? _("Your kernel takes, as built for %s") : _("Your kernel takes"), arch);
+    pane_heading(doc, title);
     add_number(doc, resources, "registers", _("registers per thread"), "");
     add_size(doc, resources, "shared_bytes", _("shared memory per block"));
     add_size(doc, resources, "local_bytes", _("local memory per thread"));
     if (record_int(resources, "local_bytes") > 0)
         pane_field(doc, "", LABEL, STYLE_WARN, "%s",
-                   _("! spilled: local memory lives in global memory"));
+                   _("! local memory lives in global memory: spilled registers, or an array"));
     add_number(doc, resources, "blocks_per_sm", _("blocks per SM"), "");
     add_number(doc, resources, "warps_per_sm", _("warps per SM"), "");
     if (record_number(resources, "occupancy", &occupancy)) {
@@ -92,8 +95,10 @@ static void add_lines(struct doc *doc, const json_t *lines)
         format_count(b, sectors);
         format_count(c, conflicts);
         doc_printf(doc, STYLE_LINE_NUMBER, "%6d", record_int(one, "line"));
-        doc_printf(doc, STYLE_NORMAL, "  %10s  %10s  %8.3g  ", a, b,
-                   requests > 0 ? sectors / requests : 0);
+        char each[32] = "-"; /* shared memory only: nothing was requested from global memory */
+        if (requests > 0)
+            snprintf(each, sizeof each, "%.3g", sectors / requests);
+        doc_printf(doc, STYLE_NORMAL, "  %10s  %10s  %8s  ", a, b, each);
         doc_printf(doc, conflicts > 0 ? STYLE_WARN : STYLE_NORMAL, "%14s%s", c,
                    conflicts > 0 ? " !" : "");
         struct doc_line *line = doc_end_line(doc);
@@ -158,7 +163,7 @@ void pane_build_resources(const struct app *app, struct doc *doc, int columns)
     const json_t *record = app_record(app), *resources = record_at(record, "resources");
     const json_t *counters = record_at(record, "counters");
     if (resources)
-        add_kernel(doc, resources, columns);
+        add_kernel(doc, resources, record_text(record, "toolkit.arch"), columns);
     if (counters)
         add_counters(doc, counters);
     add_machine(doc, record);

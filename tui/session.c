@@ -148,8 +148,12 @@ static void show_attempt(struct session *session, const char *id)
     } else {
         app_set_past(app, number > 0 ? number : -1, record, &kernel, &ptx, &sass);
         app_bring(app, PANE_CORRECTNESS);
-        app_say(app, STYLE_INFO, _("all panes show attempt #%d now; Esc goes back to the present"),
-                number);
+        if (number > 0)
+            app_say(app, STYLE_INFO,
+                    _("all panes show attempt #%d now; Esc goes back to the present"), number);
+        else
+            app_say(app, STYLE_INFO, "%s",
+                    _("all panes show this entry now; Esc goes back to the present"));
     }
     json_decref(record);
     buf_free(&kernel);
@@ -157,12 +161,22 @@ static void show_attempt(struct session *session, const char *id)
     buf_free(&sass);
 }
 
-static int number_of(const struct app *app, const char *id)
+static size_t place_of(const struct app *app, const char *id)
 {
-    for (size_t i = 0; i < app->history_count; i++)
-        if (strcmp(app->history[i].id, id) == 0)
-            return app->history[i].number;
-    return 0;
+    size_t i = 0;
+    while (i < app->history_count && strcmp(app->history[i].id, id) != 0)
+        i++;
+    return i;
+}
+
+/* "#3"; starters and restores have no number and are named by their commit, as in the list. */
+static void name_entry(const struct app *app, const char *id, char out[16])
+{
+    size_t place = place_of(app, id);
+    if (place < app->history_count && app->history[place].number > 0)
+        snprintf(out, 16, "#%d", app->history[place].number);
+    else
+        snprintf(out, 16, "%.10s", id);
 }
 
 static void show_diff(struct session *session, const char *a, const char *b)
@@ -170,20 +184,19 @@ static void show_diff(struct session *session, const char *a, const char *b)
     struct app *app = &session->app;
     struct buf text = {0};
     struct err err = {0};
-    char title[64];
-    int from = number_of(app, a), to = *b ? number_of(app, b) : 0;
-    if (*b && from > to) { /* from the older one to the newer one, whichever was marked first */
-        const char *swap = a;
+    char title[96], from[16], to[16] = "";
+    if (*b && place_of(app, a) < place_of(app, b)) { /* from the older one to the newer one, */
+        const char *swap = a;                        /* whichever was marked first */
         a = b;
         b = swap;
-        int number = from;
-        from = to;
-        to = number;
     }
+    name_entry(app, a, from);
+    if (*b)
+        name_entry(app, b, to);
     if (!*b)
-        snprintf(title, sizeof title, _("from attempt #%d to your file now"), from);
+        snprintf(title, sizeof title, _("from %s to your file now"), from);
     else
-        snprintf(title, sizeof title, _("from attempt #%d to #%d"), from, to);
+        snprintf(title, sizeof title, _("from %s to %s"), from, to);
     if (history_diff(session->history, app_lab(app)->slug, a, *b ? b : NULL, HISTORY_KERNEL, &text,
                      &err))
         app_set_diff(app, title, buf_str(&text), text.len);

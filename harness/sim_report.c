@@ -203,6 +203,19 @@ static json_t *lines_json(const struct launch *launch, const struct ptx_result *
     return lines;
 }
 
+static json_t *groups_json(const struct launch *launch, const struct ptx_result *run)
+{
+    json_t *waits = json_array();
+    for (size_t i = 0; i < run->line_count; i++) {
+        const struct ptx_line_counters *l = &run->lines[i];
+        if (l->waits)
+            json_array_append_new(
+                waits, json_pack("{s:i, s:i, s:i}", "line", sim_line(launch->module, l->line),
+                                 "most", (int)l->groups_most, "least", (int)l->groups_least));
+    }
+    return waits;
+}
+
 static void report_counters(const struct launch *launch, const struct ptx_result *run,
                             struct launch_result *out)
 {
@@ -227,6 +240,8 @@ static void report_counters(const struct launch *launch, const struct ptx_result
         json_object_set_new(object, "arithmetic_intensity",
                             json_real((double)c->flops / (double)bytes));
     json_object_set_new(object, "lines", lines_json(launch, run));
+    if (c->waits)
+        json_object_set_new(object, "groups_in_flight", groups_json(launch, run));
     out->counters = object;
 }
 

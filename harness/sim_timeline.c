@@ -1,6 +1,5 @@
-/* The step view: one block's copies, waits and barriers over its progress. A row for each copy
- * group that is in flight at the same time as others, one for waits, one for barriers, one for the
- * rest. */
+/* The step view: one block's copies, waits and barriers over its progress. A row for each buffer
+ * that copies go to, one for barriers, one for the rest; waits and hazards are marks. */
 #include "harness/sim.h"
 
 #include "harness/base/buf.h"
@@ -14,6 +13,7 @@ enum { TIMELINE_MOST_SPANS = 400 };
 struct span {
     uint64_t from, to;
     uint32_t group, line, bytes;
+    uint32_t address; /* lowest destination: which buffer it is */
     bool landed;
 };
 
@@ -49,9 +49,14 @@ static void gather_copies(const struct ptx_result *run, struct spans *copies)
             continue;
         if (!span) {
             span = add_span(copies);
-            *span =
-                (struct span){.from = e->step, .to = e->step, .group = e->group, .line = e->line};
+            *span = (struct span){.from = e->step,
+                                  .to = e->step,
+                                  .group = e->group,
+                                  .line = e->line,
+                                  .address = e->address};
         }
+        span->from = e->step < span->from ? e->step : span->from;
+        span->address = e->address < span->address ? e->address : span->address;
         if (e->kind == PTX_EVENT_ISSUE)
             span->bytes += e->bytes;
         span->landed |= e->kind == PTX_EVENT_LAND;
@@ -62,16 +67,19 @@ static void gather_copies(const struct ptx_result *run, struct spans *copies)
 /* A barrier is a bar from its first arrival to its release. */
 static void gather_barriers(const struct ptx_result *run, struct spans *barriers)
 {
-    const struct ptx_event *first = NULL;
+    struct span open = {0};
+    bool arrived = false;
     for (size_t i = 0; i < run->event_count; i++) {
         const struct ptx_event *e = &run->events[i];
-        if (e->kind == PTX_EVENT_ARRIVE && !first)
-            first = e;
-        if (e->kind != PTX_EVENT_RELEASE || !first || barriers->count >= TIMELINE_MOST_SPANS)
+        if (e->kind == PTX_EVENT_ARRIVE && (!arrived || e->step < open.from)) {
+            open = (struct span){.from = e->step, .line = e->line};
+            arrived = true;
+        }
+        if (e->kind != PTX_EVENT_RELEASE || !arrived || barriers->count >= TIMELINE_MOST_SPANS)
             continue;
-        *add_span(barriers) =
-            (struct span){.from = first->step, .to = e->step, .line = first->line};
-        first = NULL;
+        open.to = e->step > open.from ? e->step : open.from;
+        *add_span(barriers) = open;
+        arrived = false;
     }
 }
 
@@ -83,20 +91,36 @@ static json_t *span_json(const struct backend_module *module, const struct span 
                      sim_line(module, span->line));
 }
 
+enum { COPY_ROWS = 8 };
+
+/* One row per buffer, as the lesson's figure has it; by time where there are too many of them. */
+static unsigned row_of(const struct span *span, json_t *const row_spans[COPY_ROWS],
+                       const uint32_t address[COPY_ROWS], const uint64_t busy_until[COPY_ROWS])
+{
+    unsigned row = 0;
+    while (row < COPY_ROWS && row_spans[row] && address[row] != span->address)
+        row++;
+    if (row < COPY_ROWS)
+        return row;
+    for (row = 0; row < COPY_ROWS - 1 && busy_until[row] > span->from;)
+        row++;
+    return row;
+}
+
 static void add_copy_rows(json_t *rows, const struct backend_module *module,
                           const struct spans *copies)
 {
-    uint64_t busy_until[8] = {0};
-    json_t *row_spans[8] = {0};
+    uint64_t busy_until[COPY_ROWS] = {0};
+    uint32_t address[COPY_ROWS] = {0};
+    json_t *row_spans[COPY_ROWS] = {0};
     for (size_t i = 0; i < copies->count; i++) {
         const struct span *span = &copies->items[i];
-        unsigned row = 0;
-        while (row < 7 && row_spans[row] && busy_until[row] > span->from)
-            row++;
+        unsigned row = row_of(span, row_spans, address, busy_until);
         if (!row_spans[row]) {
             char name[32];
             snprintf(name, sizeof name, _("copies %u"), row + 1);
             row_spans[row] = json_array();
+            address[row] = span->address;
             json_array_append_new(rows,
                                   json_pack("{s:s, s:o}", "name", name, "spans", row_spans[row]));
         }

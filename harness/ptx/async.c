@@ -18,6 +18,7 @@ struct copy {
     uint32_t mask; /* lanes that have not landed */
     uint32_t size;
     uint32_t group;  /* of all lanes, unless mixed */
+    uint32_t batch;  /* number for the timeline */
     bool mixed, row; /* row: all 32 destinations one behind the other */
     bool partial;    /* some lanes bring fewer bytes than size: bytes[] counts */
     uint64_t serial, step;
@@ -31,7 +32,7 @@ struct bulk {
     const struct op *op;
     unsigned lane;
     bool is_store, has_read;
-    uint32_t shared, bytes, mbarrier, group;
+    uint32_t shared, bytes, mbarrier, group, batch;
     uint8_t *host;
     uint64_t step;
     uint32_t epoch;
@@ -51,6 +52,7 @@ struct async_warp {
     struct arrival *arrivals;
     uint32_t arrival_count, arrival_capacity;
     uint32_t committed[32], bulk_committed[32];
+    uint32_t batch;    /* numbers groups and bulk copies for the timeline */
     uint32_t finished; /* groups below have landed */
     bool mixed;
     uint64_t serial;
@@ -78,7 +80,7 @@ struct async_warp *async_of(struct async_warp *warps, uint32_t index)
 
 void async_begin(struct async_warp *a)
 {
-    a->count = a->bulk_count = a->arrival_count = a->finished = 0;
+    a->count = a->bulk_count = a->arrival_count = a->finished = a->batch = 0;
     a->mixed = false;
     a->serial = 0;
     memset(a->committed, 0, sizeof a->committed);
@@ -241,8 +243,9 @@ bool async_copy_by(const struct async_rows *rows, struct warp *w, const struct o
     copy->size = size;
     copy->group = a->committed[__builtin_ctz(mask)];
     copy->mixed = a->mixed;
+    copy->batch = a->batch;
     copy->serial = ++a->serial;
-    copy->step = block_clock(w);
+    copy->step = timeline_now(w);
     copy->epoch = epoch_now(w);
     copy->partial = false;
     memcpy(copy->dst, dst, sizeof copy->dst);
@@ -261,7 +264,7 @@ bool async_copy_by(const struct async_rows *rows, struct warp *w, const struct o
     a->count++;
     timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
                                        .line = op->line,
-                                       .group = copy->group,
+                                       .group = copy->batch,
                                        .address = dst[__builtin_ctz(mask)],
                                        .bytes = size * (uint32_t)__builtin_popcount(mask)});
     return true;
@@ -270,9 +273,8 @@ bool async_copy_by(const struct async_rows *rows, struct warp *w, const struct o
 void async_commit(struct warp *w, const struct op *op, uint32_t mask)
 {
     struct async_warp *a = w->async;
-    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_COMMIT,
-                                       .line = op->line,
-                                       .group = a->committed[__builtin_ctz(mask)]});
+    timeline_add(
+        w, (struct ptx_event){.kind = PTX_EVENT_COMMIT, .line = op->line, .group = a->batch++});
     if ((mask & w->live) != w->live)
         a->mixed = true;
     for (uint32_t lane = 0; lane < 32; lane++)
@@ -301,7 +303,7 @@ static void land(const struct async_rows *rows, struct warp *w, struct copy *cop
     copy->mask &= ~lanes;
     timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_LAND,
                                        .line = copy->op->line,
-                                       .group = copy->group,
+                                       .group = copy->batch,
                                        .address = copy->dst[__builtin_ctz(lanes)],
                                        .bytes = copy->size * (uint32_t)__builtin_popcount(lanes),
                                        .other_step = copy->step});
@@ -404,6 +406,7 @@ bool async_mbarrier_arrive(struct warp *w, const struct op *op, uint32_t mask,
     }
     timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_COMMIT,
                                        .line = op->line,
+                                       .group = w->async->batch++,
                                        .address = addr[__builtin_ctz(mask)],
                                        .bytes = 8});
     return true;
@@ -448,6 +451,7 @@ static void land_bulk_load(struct warp *w, const struct bulk *bulk, uint32_t key
     memcpy(w->block->shared + bulk->shared, bulk->host, bulk->bytes);
     timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_LAND,
                                        .line = bulk->op->line,
+                                       .group = bulk->batch,
                                        .address = bulk->shared,
                                        .bytes = bulk->bytes,
                                        .other_step = bulk->step});
@@ -533,12 +537,14 @@ bool async_bulk_load(struct warp *w, const struct op *op, uint32_t mask, const u
                                             .bytes = bytes[lane],
                                             .mbarrier = mbarrier[lane],
                                             .host = host,
+                                            .batch = w->async->batch,
                                             .epoch = epoch_now(w),
-                                            .step = block_clock(w)};
+                                            .step = timeline_now(w)};
         w->block->hazard->landings++;
         w->worker->counters.async_bytes += bytes[lane];
         timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
                                            .line = op->line,
+                                           .group = w->async->batch++,
                                            .address = dst[lane],
                                            .bytes = bytes[lane]});
         if (!w->checks)
@@ -574,11 +580,13 @@ bool async_bulk_store(struct warp *w, const struct op *op, uint32_t mask, const 
                                             .shared = src[lane],
                                             .bytes = bytes[lane],
                                             .host = host,
+                                            .batch = w->async->batch,
                                             .group = w->async->bulk_committed[lane],
-                                            .step = block_clock(w)};
+                                            .step = timeline_now(w)};
         w->worker->counters.async_bytes += bytes[lane];
         timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
                                            .line = op->line,
+                                           .group = w->async->batch++,
                                            .address = src[lane],
                                            .bytes = bytes[lane]});
         if (!w->checks)
@@ -602,6 +610,12 @@ static void finish_store(struct warp *w, struct bulk *bulk)
 {
     if (!bulk->has_read) {
         memcpy(bulk->host, w->block->shared + bulk->shared, bulk->bytes);
+        timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_LAND,
+                                           .line = bulk->op->line,
+                                           .group = bulk->batch,
+                                           .address = bulk->shared,
+                                           .bytes = bulk->bytes,
+                                           .other_step = bulk->step});
         if (w->checks && w->block->hazard->sources_in_shared)
             w->block->hazard->sources_in_shared--;
     }

@@ -205,11 +205,9 @@ static void add_access(struct ptx_counters *all, struct ptx_line_counters *line,
     } else if (site->units) {
         all->global_load_requests += site->requests;
         all->global_load_sectors += site->units;
-        all->global_load_bytes += site->bytes;
+        *(op->kind == PTX_KIND_ASYNC ? &all->async_bytes : &all->global_load_bytes) += site->bytes;
         line->global_load_requests += site->requests;
         line->global_load_sectors += site->units;
-        if (op->kind == PTX_KIND_ASYNC)
-            all->async_bytes += site->bytes;
     } else {
         line->groups_most = line->groups_most > site->most ? line->groups_most : site->most;
         if (site->least && (!line->waits || site->least - 1 < line->groups_least))

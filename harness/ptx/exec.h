@@ -163,6 +163,7 @@ struct warp {
     uint32_t id;           /* in the block */
     int32_t slice;         /* blocks it may still enter before another path gets its turn */
     bool checks, counting; /* copies of the options */
+    uint64_t steps;        /* instructions so far, those of the present slice aside */
     bool yield;  /* set by a handler: let others run before going on (try_wait, nanosleep) */
     bool polled; /* set by a handler: read what others may change (cas, volatile, acquire) */
     struct block *block;
@@ -307,6 +308,9 @@ const struct op *block_turn_over(struct warp *w, const struct op *op);
 
 /* Warp instructions that the block has executed so far, for clocks and traces. */
 uint64_t block_clock(const struct warp *w);
+
+/* The same of this warp alone. */
+uint64_t warp_clock(const struct warp *w);
 
 /* Lets a parked path go on: its operation is run again with path->woken set and path->value =
  * value. */

@@ -484,6 +484,7 @@ void hazard_block_begin(struct block *block)
     block->hazard = h;
     block->sync = hazard->sync;
     sync_begin(hazard->sync, block);
+    timeline_begin(block);
     h->landings = h->sources_in_flight = h->sources_in_shared = 0;
     h->source_items = 0;
     if (worker->run->checks) {

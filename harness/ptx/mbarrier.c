@@ -20,6 +20,8 @@ struct mbarrier {
     int64_t tx;                     /* bytes expected minus bytes arrived */
     uint32_t init_key;              /* who made it, when */
     uint32_t line;                  /* of mbarrier.init */
+    uint64_t latest;                /* timeline: when the last arrival of this phase came, so far */
+    uint64_t over;                  /* timeline: when the last phase ended */
     uint32_t *arriving, *published; /* vectors: this phase's arrivals, all earlier phases' */
 };
 
@@ -139,6 +141,8 @@ static void end_phase(struct warp *w, struct mbarrier *m)
         return;
     m->phase++;
     m->pending = m->expected;
+    m->over = m->latest;
+    m->latest = 0;
     for (uint32_t i = 0; m->arriving && i < all->stride; i++) {
         m->published[i] = m->published[i] > m->arriving[i] ? m->published[i] : m->arriving[i];
         m->arriving[i] = 0;
@@ -210,6 +214,8 @@ static void arrive_one(struct warp *w, const struct op *op, unsigned lane, struc
         count = m->pending;
     }
     m->pending -= count;
+    if (m->latest < timeline_now(w))
+        m->latest = timeline_now(w);
     if (arrive & MBARRIER_ARRIVE_DROP)
         m->expected -= count < m->expected ? count : m->expected;
     if (arrive & MBARRIER_ARRIVE_NOCOMPLETE && !m->pending && !m->tx)
@@ -335,6 +341,7 @@ static uint32_t test(struct warp *w, const struct op *op, uint32_t mask, const u
             m = find(sync_mbarriers(w->block->sync), addr[lane]);
         if (over(m, by, value)) {
             done |= 1u << lane;
+            timeline_wait(w, m->over);
         } else {
             struct mbarriers *all = sync_mbarriers(w->block->sync);
             all->asker = w;

@@ -258,7 +258,7 @@ struct ptx_counters {
     uint64_t global_store_requests, global_store_sectors, global_store_bytes;
     uint64_t shared_requests, shared_wavefronts, shared_ideal_wavefronts;
     uint64_t local_requests;
-    uint64_t async_bytes;
+    uint64_t async_bytes; /* not in global_load_bytes, though requests and sectors are there */
     uint64_t branches, divergent_branches;
     uint64_t barriers;
     uint64_t waits;               /* wait_group executed per warp ... */

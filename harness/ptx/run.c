@@ -67,6 +67,7 @@ struct ptx_thread warp_lane_thread(const struct warp *w, unsigned lane)
 static void settle_slice(struct warp *w)
 {
     w->block->steps += (uint64_t)(SLICE_INSTRUCTIONS - w->slice);
+    w->steps += (uint64_t)(SLICE_INSTRUCTIONS - w->slice);
     w->slice = SLICE_INSTRUCTIONS;
 }
 
@@ -80,6 +81,11 @@ uint64_t run_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t warp_clock(const struct warp *w)
+{
+    return w->steps + (uint64_t)(SLICE_INSTRUCTIONS - w->slice);
 }
 
 const struct op *block_turn_over(struct warp *w, const struct op *op)

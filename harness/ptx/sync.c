@@ -165,6 +165,18 @@ static void report_pair(struct barrier *b, struct warp *w)
     hazard_add(w, &finding);
 }
 
+/* All go on at the time of the one that came last. */
+static void meet(struct block *block, const struct barrier *b)
+{
+    uint64_t latest = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (b->arrived[i] && timeline_now(&block->warps[i]) > latest)
+            latest = timeline_now(&block->warps[i]);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (b->syncing[i])
+            timeline_wait(&block->warps[i], latest);
+}
+
 /* Wakes everybody but the path that is running; the caller lets that one pass. */
 static void release(struct warp *w, struct barrier *b, const struct op *op)
 {
@@ -174,6 +186,8 @@ static void release(struct warp *w, struct barrier *b, const struct op *op)
             report_pair(b, w);
         order(block, b);
     }
+    if (timeline_wants(block))
+        meet(block, b);
     block->worker->counters.barriers++;
     for (uint32_t i = 0; i < b->waiter_count; i++) {
         const struct waiter *waiter = &b->waiters[i];
@@ -267,7 +281,7 @@ enum sync_result sync_barrier(struct warp *w, const struct op *op, unsigned kind
         release(w, b, op);
         timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_RELEASE,
                                            .line = op->line,
-                                           .other_step = block_clock(w)});
+                                           .other_step = timeline_now(w)});
         return SYNC_PASS;
     }
     if ((kind & 7) == BARRIER_ARRIVE)
@@ -277,7 +291,7 @@ enum sync_result sync_barrier(struct warp *w, const struct op *op, unsigned kind
         b->waiters = mem_grow(b->waiters, b->waiter_capacity, sizeof *b->waiters);
     }
     b->waiters[b->waiter_count++] =
-        (struct waiter){w, w->current, w->mask, op, kind, block_clock(w)};
+        (struct waiter){w, w->current, w->mask, op, kind, timeline_now(w)};
     return SYNC_WAIT;
 }
 

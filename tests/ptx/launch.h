@@ -1,5 +1,5 @@
-/* Running small PTX texts in the simulator, for tests: parse, launch with an input and an output
- * array, and look at the result.
+/* Running small PTX texts in the simulator, or on the GPU, for tests: parse, launch with an input
+ * and an output array, and look at the result.
  *
  * The caller owns the arrays; a launch lasts for one call.
  *
@@ -7,11 +7,14 @@
 #ifndef STRIDE_TESTS_PTX_LAUNCH_H
 #define STRIDE_TESTS_PTX_LAUNCH_H
 
+#include "harness/backend.h"
+#include "harness/gpu.h"
 #include "harness/ptx/ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LAUNCH_IN_VA  0x100000000ull
 #define LAUNCH_OUT_VA 0x200000000ull
@@ -34,7 +37,7 @@ struct ptx_job {
 };
 
 /* A kernel with the parameters (.param .u64 in, .param .u64 out). False: job->message says why. */
-static inline bool ptx_job_run(struct ptx_job *job)
+static inline bool ptx_job_simulate(struct ptx_job *job)
 {
     struct err err = {0};
     struct arena arena = {0};
@@ -93,6 +96,91 @@ done:
     free(in);
     free(out);
     return ok;
+}
+
+/* ---- on the GPU ---- */
+
+enum { ON_GPU_BYTES = 1 << 22 };
+
+struct on_gpu {
+    struct backend *backend; /* NULL: closed */
+    struct gpu_info info;
+    uint64_t in, out;
+};
+
+static inline bool on_gpu_open(struct on_gpu *gpu, struct err *err)
+{
+    if (gpu->backend)
+        return true;
+    if (!gpu_open(&gpu->backend, gpu_wanted_ordinal(), err))
+        return false;
+    gpu_describe(gpu->backend, &gpu->info);
+    const struct backend_ops *ops = gpu->backend->ops;
+    return ops->alloc(gpu->backend, &gpu->in, ON_GPU_BYTES, "in", err) &&
+           ops->alloc(gpu->backend, &gpu->out, ON_GPU_BYTES, "out", err);
+}
+
+enum answer { ANSWER_OK, ANSWER_REFUSED, ANSWER_FAILED };
+
+/* As ptx_job_simulate, into `out`. A lost context ends the program: nothing more can run. */
+static inline enum answer on_gpu_run(struct on_gpu *gpu, const struct image *image,
+                                     const struct ptx_job *job, void *out, struct err *err)
+{
+    const struct backend_ops *ops = gpu->backend->ops;
+    struct backend_module *module = NULL;
+    struct launch_result result = {0};
+    uint64_t params[2] = {job->out_first ? gpu->out : gpu->in, job->out_first ? gpu->in : gpu->out};
+    void *pointers[2] = {&params[0], &params[1]};
+    size_t sizes[2] = {8, 8};
+    if (!ops->load(gpu->backend, &module, image, err))
+        return ANSWER_REFUSED;
+    struct launch launch = {.module = module,
+                            .entry = "k",
+                            .grid = {job->blocks ? job->blocks : 1, 1, 1},
+                            .block = {job->threads, 1, 1},
+                            .dynamic_shared_bytes = job->shared,
+                            .params = pointers,
+                            .param_sizes = sizes,
+                            .param_count = 2,
+                            .deadline_ms = 10000};
+    bool ok = ops->upload(gpu->backend, gpu->in, job->in, job->in_bytes, err) &&
+              ops->fill(gpu->backend, gpu->out, 0, (job->out_bytes + 3) / 4 * 4, true, err) &&
+              ops->launch(gpu->backend, &launch, &result, err) && result.verdict == VERDICT_PASS &&
+              ops->download(gpu->backend, out, gpu->out, job->out_bytes, err);
+    if (!ok && !err->text[0])
+        err_set(err, "%s", result.text);
+    if (result.poisoned) {
+        printf("FAIL the GPU's context is lost: %s\n%s\n", result.text, image->ptx);
+        fflush(stdout);
+        _exit(1);
+    }
+    ops->unload(gpu->backend, module);
+    free(result.output);
+    return ok ? ANSWER_OK : ANSWER_FAILED;
+}
+
+/* Do the tests run their kernels on the GPU? */
+static inline bool ptx_job_on_gpu(void)
+{
+    const char *where = getenv("STRIDE_PTX_ON");
+    return where && !strcmp(where, "gpu");
+}
+
+static inline bool ptx_job_run(struct ptx_job *job)
+{
+    static struct on_gpu gpu;
+    struct err err = {0};
+    struct image image = {.ptx = job->text, .ptx_len = strlen(job->text), .source_name = "k.ptx"};
+    if (!ptx_job_on_gpu())
+        return ptx_job_simulate(job);
+    job->hazard_count = 0;
+    job->status = PTX_DONE;
+    job->message[0] = '\0';
+    if (on_gpu_open(&gpu, &err) && on_gpu_run(&gpu, &image, job, job->out, &err) == ANSWER_OK)
+        return true;
+    job->status = PTX_UNSUPPORTED;
+    snprintf(job->message, sizeof job->message, "%s", err.text);
+    return false;
 }
 
 #define PTX_HEAD                                                                                   \

@@ -15,20 +15,17 @@
  * with a kernel `k(out, in)`. Without these lines it is one of generate.py's. Without --gpu the
  * simulator alone runs, and FILE.want (raw bytes), where there is one, is what it has to give. One
  * line for each mismatch, and `N passed, N failed` at the end; status 1 when something failed. */
-#include "harness/backend.h"
 #include "harness/base/file.h"
-#include "harness/gpu.h"
 #include "harness/nvrtc.h"
 #include "harness/toolkit.h"
 #include "tests/ptx/columns.h"
 #include "tests/ptx/launch.h"
 
-enum { COUNT = 256, SHOWN = 2, MOST_BYTES = 1 << 22 };
+enum { COUNT = 256, SHOWN = 2, MOST_BYTES = ON_GPU_BYTES };
 
 struct diff {
-    struct backend *gpu; /* NULL: the simulator alone */
+    struct on_gpu gpu; /* closed: the simulator alone */
     int capability;
-    uint64_t in, out; /* on the device */
     struct toolkit toolkit;
     struct nvrtc nvrtc;
     bool has_nvrtc;
@@ -44,45 +41,6 @@ static void say_result(struct diff *d, bool ok, const char *name, const char *wh
         d->failed++;
     if (!ok)
         printf("FAIL %s: %s\n", name, why);
-}
-
-/* ---- on the GPU ---- */
-
-enum answer { ANSWER_OK, ANSWER_REFUSED, ANSWER_FAILED };
-
-static enum answer run_on_gpu(struct diff *d, const struct image *image, const struct ptx_job *job,
-                              void *out, bool out_first, struct err *err)
-{
-    const struct backend_ops *ops = d->gpu->ops;
-    struct backend_module *module = NULL;
-    struct launch_result result = {0};
-    uint64_t params[2] = {out_first ? d->out : d->in, out_first ? d->in : d->out};
-    void *pointers[2] = {&params[0], &params[1]};
-    size_t sizes[2] = {8, 8};
-    if (!ops->load(d->gpu, &module, image, err))
-        return ANSWER_REFUSED;
-    struct launch launch = {.module = module,
-                            .entry = "k",
-                            .grid = {job->blocks ? job->blocks : 1, 1, 1},
-                            .block = {job->threads, 1, 1},
-                            .dynamic_shared_bytes = job->shared,
-                            .params = pointers,
-                            .param_sizes = sizes,
-                            .param_count = 2,
-                            .deadline_ms = 10000};
-    bool ok = ops->upload(d->gpu, d->in, job->in, job->in_bytes, err) &&
-              ops->fill(d->gpu, d->out, 0, (job->out_bytes + 3) / 4 * 4, true, err) &&
-              ops->launch(d->gpu, &launch, &result, err) && result.verdict == VERDICT_PASS &&
-              ops->download(d->gpu, out, d->out, job->out_bytes, err);
-    if (!ok && !err->text[0])
-        err_set(err, "%s", result.text);
-    if (result.poisoned) {
-        printf("FAIL the GPU's context is lost: %s\n", result.text);
-        exit(1);
-    }
-    ops->unload(d->gpu, module);
-    free(result.output);
-    return ok ? ANSWER_OK : ANSWER_FAILED;
 }
 
 /* ---- forms ---- */
@@ -130,12 +88,12 @@ static void diff_columns(struct diff *d, const char *opcode, const struct form_m
                           .out_bytes = sizeof sim,
                           .threads = COUNT};
     struct image image = {.ptx = job.text, .ptx_len = text.len, .source_name = "k.ptx"};
-    enum answer answer = d->gpu ? run_on_gpu(d, &image, &job, gpu, false, &err) : ANSWER_OK;
+    enum answer answer = d->gpu.backend ? on_gpu_run(&d->gpu, &image, &job, gpu, &err) : ANSWER_OK;
     if (answer == ANSWER_REFUSED) {
         d->refused++;
         goto done;
     }
-    if (answer == ANSWER_FAILED || !ptx_job_run(&job)) {
+    if (answer == ANSWER_FAILED || !ptx_job_simulate(&job)) {
         say_result(d, false, opcode, answer == ANSWER_FAILED ? err.text : job.message);
         goto done;
     }
@@ -144,11 +102,11 @@ static void diff_columns(struct diff *d, const char *opcode, const struct form_m
             printf("FAIL %s: simulator and oracle: %s\n", opcode, why);
             shown++;
         }
-        if (d->gpu && !columns_judge(in, gpu, COUNT, e, m, s, why, sizeof why)) {
+        if (d->gpu.backend && !columns_judge(in, gpu, COUNT, e, m, s, why, sizeof why)) {
             printf("FAIL %s: GPU and oracle: %s\n", opcode, why);
             shown++;
         }
-        if (d->gpu && !agree(in, sim, gpu, e, m, s, why, sizeof why)) {
+        if (d->gpu.backend && !agree(in, sim, gpu, e, m, s, why, sizeof why)) {
             printf("FAIL %s: %s\n", opcode, why);
             shown++;
         }
@@ -273,7 +231,7 @@ static bool compile(struct diff *d, struct compiler_output *out, const char *sou
     char arch[64];
     char *include = mem_printf("-I%s", d->toolkit.parts[PART_HEADERS]);
     char *cccl = mem_printf("-I%s/cccl", d->toolkit.parts[PART_HEADERS]);
-    snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d", d->gpu ? "sm" : "compute",
+    snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d", d->gpu.backend ? "sm" : "compute",
              d->capability);
     const char *options[] = {arch, "-lineinfo", "-std=c++17", "-default-device", include, cccl};
     bool ok = nvrtc_compile(&d->nvrtc, out, source, name, 0, NULL, NULL, 6, options, &err);
@@ -297,21 +255,21 @@ static bool diff_outputs(struct diff *d, struct ptx_job *job, const struct compi
     bool ok = true;
     char *want_path = mem_printf("%s.want", path);
     void *gpu = mem_zero(1, job->out_bytes);
-    if (d->gpu && run_on_gpu(d, &image, job, gpu, true, &err) != ANSWER_OK) {
+    if (d->gpu.backend && on_gpu_run(&d->gpu, &image, job, gpu, &err) != ANSWER_OK) {
         printf("FAIL %s: on the GPU: %s\n", path, err.text);
         ok = false;
     }
-    bool has_want = !d->gpu && file_read(&want, want_path, MOST_BYTES, NULL);
+    bool has_want = !d->gpu.backend && file_read(&want, want_path, MOST_BYTES, NULL);
     for (int isa = PTX_ISA_BASE; ok && isa <= PTX_ISA_AVX512; isa++) {
         job->isa = (enum ptx_isa)isa;
         memset(job->out, 0, job->out_bytes);
-        ok = ptx_job_run(job);
+        ok = ptx_job_simulate(job);
         if (!ok)
             printf("FAIL %s: in the simulator: %s\n", path, job->message);
         else if (job->hazard_count)
             printf("FAIL %s: reported: %s\n", path, job->hazard_text);
         ok = ok && !job->hazard_count &&
-             (!d->gpu || same(job->out, gpu, out, "on the GPU", path)) &&
+             (!d->gpu.backend || same(job->out, gpu, out, "on the GPU", path)) &&
              (!has_want || same(job->out, want.data, out, "on the host", path));
     }
     free(gpu);
@@ -363,18 +321,6 @@ static void diff_source(struct diff *d, const char *path)
 
 /* ---- */
 
-static bool open_gpu(struct diff *d, struct err *err)
-{
-    struct gpu_info info;
-    if (!gpu_open(&d->gpu, gpu_wanted_ordinal(), err))
-        return false;
-    gpu_describe(d->gpu, &info);
-    d->capability = info.major * 10 + info.minor;
-    printf("# %s, %d.%d, driver %d\n", info.name, info.major, info.minor, info.driver_version);
-    return d->gpu->ops->alloc(d->gpu, &d->in, MOST_BYTES, "in", err) &&
-           d->gpu->ops->alloc(d->gpu, &d->out, MOST_BYTES, "out", err);
-}
-
 static int print_input(void)
 {
     static uint64_t in[1024];
@@ -389,9 +335,14 @@ int main(int argc, char **argv)
     bool forms_too = false;
     int first = 1;
     for (; first < argc && !strncmp(argv[first], "--", 2); first++) {
-        if (!strcmp(argv[first], "--gpu") && !open_gpu(&d, &err)) {
-            printf("FAIL %s\n", err.text);
-            return 1;
+        if (!strcmp(argv[first], "--gpu")) {
+            if (!on_gpu_open(&d.gpu, &err)) {
+                printf("FAIL %s\n", err.text);
+                return 1;
+            }
+            d.capability = d.gpu.info.major * 10 + d.gpu.info.minor;
+            printf("# %s, %d, driver %d\n", d.gpu.info.name, d.capability,
+                   d.gpu.info.driver_version);
         }
         if (!strcmp(argv[first], "--input"))
             return print_input();

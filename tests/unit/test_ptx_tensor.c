@@ -1,6 +1,7 @@
 /* Matrix operations, form by form: wmma by its results (its fragments have no layout of their own),
  * mma.sync, ldmatrix and stmatrix by the element positions that the ISA prints, and the rules of
- * addresses and strides. Every row of ops.def with the rule MATRIX must have run. */
+ * addresses and strides. Every row of ops.def with the rule MATRIX must have run. With
+ * STRIDE_PTX_ON=gpu the kernels run on the GPU instead: a test of the test. */
 #include "harness/base/buf.h"
 #include "harness/ptx/float.h"
 #include "harness/ptx/forms.h"
@@ -666,6 +667,8 @@ static void run_rule(const char *body, unsigned threads, bool wanted, enum ptx_h
 static void test_rules(void **state)
 {
     (void)state;
+    if (ptx_job_on_gpu())
+        skip();
     enum ptx_hazard_kind matrix = PTX_HAZARD_MATRIX, absent = PTX_HAZARD_ABSENT_LANE;
     run_rule(LOAD_A "[%in], 16;", 32, false, matrix, "");
     run_rule(LOAD_A "[%in], 24;", 32, false, matrix, "");
@@ -691,6 +694,8 @@ static void test_rules(void **state)
 static void test_row_rule(void **state)
 {
     (void)state;
+    if (ptx_job_on_gpu())
+        skip();
     run_rule(".shared .align 128 .b8 s[1024]; shl.b32 %s, %t, 4; mov.u32 %a1, s;\n"
              "add.u32 %s, %s, %a1; st.shared.v4.u32 [%s], {%t,%t,%t,%t};\n"
              "st.shared.v4.u32 [%s+512], {%t,%t,%t,%t}; bar.sync 0;\n"

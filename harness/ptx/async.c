@@ -151,12 +151,7 @@ static void mark_issued(const struct async_rows *rows, struct warp *w, const str
     uint32_t item = w->worker->site_memory[op->site];
     if (item < run->map.count && !run->map.hazard[item] && !run->map.items[item].written)
         return;
-    for (uint32_t left = copy->mask; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(left);
-        uint32_t bytes = copy->partial ? copy->bytes[lane] : copy->size;
-        if (bytes)
-            global_read_bytes(w, op, lane, src[lane], bytes);
-    }
+    global_read_copies(w, op, copy->mask, src, copy->size, copy->partial ? copy->bytes : NULL);
 }
 
 static uint32_t epoch_now(const struct warp *w)

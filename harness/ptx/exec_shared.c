@@ -77,16 +77,37 @@ const struct op *ISA(store_shared_lanes)(struct warp *w, const struct op *op, u3
     return op + 1;
 }
 
+/* Shapes of a whole warp's 32-bit addresses, told from the register itself, before the offset. */
+static inline bool all_same(const struct warp *w, const struct op *op)
+{
+    const vu32 *a = (const vu32 *)(w->regs + op->a);
+    vu32 first = v32_set(a[0][0]);
+    vs32 same = (vs32)(a[0] == first);
+    for (int k = 1; k < V32_COUNT; k++)
+        same &= (vs32)(a[k] == first);
+    return v32_bits(same) == (u32)((1ull << V32_LANES) - 1);
+}
+
+static inline bool all_in_row(const struct warp *w, const struct op *op)
+{
+    const vu32 *a = (const vu32 *)(w->regs + op->a);
+    vu32 next = v32_set(a[0][0]) + v32_iota() * 4;
+    vs32 same = (vs32)(a[0] == next);
+    for (int k = 1; k < V32_COUNT; k++) {
+        next += v32_set(4 * V32_LANES);
+        same &= (vs32)(a[k] == next);
+    }
+    return v32_bits(same) == (u32)((1ull << V32_LANES) - 1);
+}
+
 /* Whole warp, 4-byte elements in 4-byte registers; vec is a constant at each call. */
 static inline const struct op *load_shared_fast(struct warp *w, const struct op *op, unsigned vec)
 {
-    ALIGNED u32 a[WARP_LANES];
-    addresses32(w, op, a);
     u32 bytes = 4 * vec, limit = w->block->shared_bytes;
-    if (likely(w->mask == FULL_MASK)) {
-        u32 first = a[0];
+    if (likely(w->mask == FULL_MASK) && likely(op->mode2 == 4)) {
+        u32 first = SRC(u32, op->a)[0] + (u32)op->imm;
         const uint8_t *from = w->block->shared + first;
-        if (is_same32(a)) {
+        if (all_same(w, op)) {
             if (unlikely(first & (bytes - 1)) || unlikely((u64)first + bytes > limit))
                 return fault_shared(w, op, 0, first);
             hazard_shared_read_same(w, op, FULL_MASK, first, bytes);
@@ -99,7 +120,7 @@ static inline const struct op *load_shared_fast(struct warp *w, const struct op 
             }
             return op + 1;
         }
-        if (vec == 1 && is_row32(a, 4) && likely(!(first & 3)) &&
+        if (vec == 1 && all_in_row(w, op) && likely(!(first & 3)) &&
             likely((u64)first + 128 <= limit)) {
             hazard_shared_read_row(w, op, first, 4);
             vu32 *d = (vu32 *)(w->regs + op->d[0]);
@@ -108,6 +129,8 @@ static inline const struct op *load_shared_fast(struct warp *w, const struct op 
             return op + 1;
         }
     }
+    ALIGNED u32 a[WARP_LANES];
+    addresses32(w, op, a);
     return ISA(load_shared_lanes)(w, op, w->mask, a);
 }
 
@@ -135,15 +158,15 @@ HANDLER(ld_shared_any)
 
 HANDLER(st_shared_32)
 {
-    ALIGNED u32 a[WARP_LANES];
-    addresses32(w, op, a);
-    u32 first = a[0];
-    if (likely(w->mask == FULL_MASK) && is_row32(a, 4) && likely(!(first & 3)) &&
-        likely((u64)first + 128 <= w->block->shared_bytes)) {
+    u32 first = SRC(u32, op->a)[0] + (u32)op->imm;
+    if (likely(w->mask == FULL_MASK) && likely(op->mode2 == 4) && all_in_row(w, op) &&
+        likely(!(first & 3)) && likely((u64)first + 128 <= w->block->shared_bytes)) {
         hazard_shared_write_row(w, op, first, 4);
         memcpy(w->block->shared + first, SRC(u32, op->d[0]), 128);
         return op + 1;
     }
+    ALIGNED u32 a[WARP_LANES];
+    addresses32(w, op, a);
     return ISA(store_shared_lanes)(w, op, w->mask, a);
 }
 

@@ -21,6 +21,7 @@ struct hazard_memory {
     uint32_t *writer, *reader; /* block + 1, 0: nobody */
     uint16_t *write_site, *read_site;
     uint16_t *write_epoch, *read_epoch; /* precise runs */
+    bool any_write;                     /* writer[] holds something: set once, never cleared */
 };
 
 static struct hazard_memory *open_memory(uint64_t bytes, bool precise)
@@ -201,6 +202,7 @@ static void read_word(struct touch *t, uint64_t word)
 static void write_word(struct touch *t, uint64_t word, bool same_value)
 {
     struct hazard_memory *m = t->m;
+    m->any_write = true;
     uint32_t writer = m->writer[word], reader = m->reader[word];
     if (!ordered(t, writer, m->write_epoch ? m->write_epoch[word] : 0) && !same_value &&
         !site_strong(t, m->write_site[word]))
@@ -254,10 +256,41 @@ static void check_written(struct warp *w, const struct op *op, unsigned lane, ui
                                                .element = op->width});
 }
 
+/* The common read: whole words that no other block wrote. The place of a first read is kept, so
+ * that words which several blocks have read are only looked at. False: look closer. */
+static bool read_quick(const struct touch *t, uint64_t offset, uint64_t bytes)
+{
+    struct hazard_memory *m = t->m;
+    uint64_t first = offset / 4, end = (offset + bytes) / 4;
+    if (t->strong || t->precise || ((offset | bytes) & 3))
+        return false;
+    if (m->any_write) {
+        for (uint64_t word = first; word < end; word++) {
+            if (m->writer[word] && m->writer[word] != t->me)
+                return false;
+        }
+    }
+    const uint32_t *r = m->reader + first, me = t->me;
+    if (bytes == 16 && ((r[0] == SEVERAL) | (r[0] == me)) & ((r[1] == SEVERAL) | (r[1] == me)) &
+                           ((r[2] == SEVERAL) | (r[2] == me)) & ((r[3] == SEVERAL) | (r[3] == me)))
+        return true;
+    for (uint64_t word = first; word < end; word++) {
+        uint32_t reader = m->reader[word];
+        if (reader == SEVERAL || reader == t->me)
+            continue;
+        m->reader[word] = reader ? SEVERAL : t->me;
+        m->read_site[word] = shadow_site(t->op);
+    }
+    return true;
+}
+
 static void touch_read(struct touch *t, uint64_t offset, uint64_t bytes)
 {
-    if (t->w->worker->run->map.items[t->item].written)
+    const uint8_t *written = t->w->worker->run->map.items[t->item].written;
+    if (written && memchr(written + offset, 0, bytes))
         check_written(t->w, t->op, t->lane, t->item, offset, bytes);
+    if (!t->m || read_quick(t, offset, bytes))
+        return;
     t->reported = false;
     for (uint64_t word = offset / 4; t->m && word * 4 < offset + bytes; word++)
         read_word(t, word);
@@ -294,6 +327,28 @@ void global_read_bytes(struct warp *w, const struct op *op, unsigned lane, uint6
     struct touch t = touch_of(w, op, item);
     t.lane = lane;
     touch_read(&t, va - w->worker->run->map.items[item].va, bytes);
+}
+
+void global_read_copies(struct warp *w, const struct op *op, uint32_t mask, const uint64_t src[32],
+                        uint32_t size, const uint32_t bytes[32])
+{
+    uint32_t item = w->worker->site_memory[op->site];
+    if (item >= w->worker->run->map.count)
+        return;
+    struct touch t = touch_of(w, op, item);
+    uint64_t va = w->worker->run->map.items[item].va;
+    /* All lines first: one miss after the other is what this would cost otherwise. */
+    for (uint32_t left = t.m ? mask : 0; left; left &= left - 1) {
+        uint64_t word = (src[__builtin_ctz(left)] - va) / 4;
+        if (word < t.m->words)
+            __builtin_prefetch(t.m->reader + word, 1);
+    }
+    for (uint32_t left = mask; left; left &= left - 1) {
+        t.lane = (unsigned)__builtin_ctz(left);
+        uint32_t count = bytes ? bytes[t.lane] : size;
+        if (count)
+            touch_read(&t, src[t.lane] - va, count);
+    }
 }
 
 void global_write_bytes(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
@@ -382,6 +437,7 @@ void hazard_global_write_item(struct warp *w, const struct op *op, uint32_t item
             memset(memory->written + offset, 1, 32 * (size_t)bytes);
         if (!t.m)
             return;
+        t.m->any_write = true;
         stamp_row(t.m->writer + word, t.m->write_site + word, t.me, shadow_site(op), words);
         return;
     }

@@ -23,6 +23,9 @@ void global_fence(struct warp *w);
 /* A read or write by one lane on behalf of a copy. */
 void global_read_bytes(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
                        uint64_t bytes);
+/* The same for the lanes of a copy: size bytes each, or bytes[lane] when that is not NULL. */
+void global_read_copies(struct warp *w, const struct op *op, uint32_t mask, const uint64_t src[32],
+                        uint32_t size, const uint32_t bytes[32]);
 void global_write_bytes(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
                         uint64_t bytes);
 

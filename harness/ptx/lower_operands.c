@@ -250,6 +250,8 @@ bool lower_memory(struct lower *l, const struct operand *o, uint32_t *base, uint
             return false;
         return *bytes >= 4 || lower_fail(l, "an address needs 32 or 64 bits");
     }
-    *bytes = 8;
-    return lower_address_of(l, item, 8, base);
+    const struct variable *v = scope_find_variable(l->inst->scope, item->name);
+    bool global = !v || v->space == PTX_SPACE_GLOBAL;
+    *bytes = global ? 8 : 4; /* windows are 32 bits wide */
+    return lower_address_of(l, item, *bytes, base);
 }

@@ -233,9 +233,9 @@ static void compare_header(const struct compiler *compiler, struct build *build,
     struct buf text = {0};
     if (compiler->lab_header && file_exists(copy) && file_read(&text, copy, SOURCE_MOST, NULL) &&
         strcmp(buf_str(&text), compiler->lab_header) != 0)
-        diagnostics_add(
-            &build->diagnostics, SEVERITY_WARNING, "lab.h", 0,
-            _("your copy of lab.h differs from the lab's own, and the lab's own is used"));
+        diagnostics_add(&build->diagnostics, SEVERITY_WARNING, "lab.h", 0,
+                        _("your copy of lab.h differs from the lab's own, and the lab's own is "
+                          "used; remove it, and it is written anew"));
     buf_free(&text);
     free(copy);
 }

@@ -113,18 +113,20 @@ static bool explain_owner(const struct history *history, uid_t uid, struct err *
     return false;
 }
 
-static void write_attributes(const struct history *history)
+/* Adds lines to a file of .git/info unless they are there. */
+static void add_info(const struct history *history, const char *name, const char *lines,
+                     const char *known_by)
 {
     char *folder = path_join(history->git_dir, "info");
-    char *path = path_join(folder, "attributes");
+    char *path = path_join(folder, name);
     struct buf text = {0};
     if (file_exists(path) && !file_read(&text, path, 1 << 20, NULL))
         goto done; /* not ours to replace */
-    if (!strstr(buf_str(&text), "kernel.cu -text -filter")) {
+    if (!strstr(buf_str(&text), known_by)) {
         if (text.len && text.data[text.len - 1] != '\n')
             buf_add_char(&text, '\n');
-        buf_add_str(&text, attributes);
-        /* Without it only plain git's own checkouts could differ, so failing here is no failure. */
+        buf_add_str(&text, lines);
+        /* Without them only what plain git does and says could differ, so failing is no failure. */
         if (file_make_dirs(folder, NULL))
             file_write(path, buf_str(&text), text.len, false, NULL);
     }
@@ -234,7 +236,9 @@ bool history_open_repository(struct history *history, struct err *notice, struct
         if (!head_is_readable(history->repo))
             return history_begin_fresh(history, _("its HEAD can't be read"), notice, err);
     }
-    write_attributes(history);
+    add_info(history, "attributes", attributes, "kernel.cu -text -filter");
+    add_info(history, "exclude", "# The copies that Stride lays beside kernels.\n/*/lab.h\n",
+             "/*/lab.h");
     return true;
 }
 
@@ -263,7 +267,9 @@ bool history_begin_fresh(struct history *history, const char *why, struct err *n
                      why, aside);
     free(aside);
     if (ok && (ok = create(history, err)))
-        write_attributes(history);
+        add_info(history, "attributes", attributes, "kernel.cu -text -filter");
+    add_info(history, "exclude", "# The copies that Stride lays beside kernels.\n/*/lab.h\n",
+             "/*/lab.h");
     return ok;
 }
 

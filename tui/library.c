@@ -201,6 +201,21 @@ char *library_starter_path(const struct library *library, const char *slug, bool
     return path;
 }
 
+/* For the student and their editor to read: it is never the copy that counts. */
+static void keep_header(const struct library *library, const char *slug)
+{
+    char *copy = library_work_path(library, slug, "lab.h");
+    char *header = library_lab_path(library, slug, "lab.h");
+    struct buf text = {0};
+    struct stat info;
+    if (lstat(copy, &info) != 0 && file_exists(header) &&
+        file_read(&text, header, KERNEL_MOST, NULL))
+        file_write(copy, buf_str(&text), text.len, false, NULL);
+    buf_free(&text);
+    free(header);
+    free(copy);
+}
+
 bool library_prepare(const struct library *library, const struct labfile *lab, bool *created,
                      struct err *err)
 {
@@ -217,6 +232,8 @@ bool library_prepare(const struct library *library, const struct labfile *lab, b
     if (missing)
         ok = file_read(&text, starter, KERNEL_MOST, err) && file_make_dirs(folder, err) &&
              file_write(kernel, buf_str(&text), text.len, false, err);
+    if (ok)
+        keep_header(library, lab->slug);
     if (created)
         *created = ok && missing;
     buf_free(&text);

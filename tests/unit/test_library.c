@@ -90,6 +90,19 @@ static void the_starter_is_copied_once(void **state)
     assert_true(library_read_kernel(&library, "cp-async", &a, &err));
     assert_true(file_read(&b, starter, 1 << 20, &err));
     assert_string_equal(buf_str(&a), buf_str(&b));
+    char *copy = library_work_path(&library, "cp-async", "lab.h");
+    char *header = library_lab_path(&library, "cp-async", "lab.h");
+    buf_clear(&a);
+    buf_clear(&b);
+    assert_true(file_read(&a, copy, 1 << 20, &err) && file_read(&b, header, 1 << 20, &err));
+    assert_string_equal(buf_str(&a), buf_str(&b)); /* to be read beside the kernel */
+    assert_true(file_write(copy, "mine", 4, false, &err));
+    assert_true(library_prepare(&library, lab, &created, &err));
+    buf_clear(&a);
+    assert_true(file_read(&a, copy, 1 << 20, &err));
+    assert_string_equal(buf_str(&a), "mine"); /* the student's own stays */
+    free(copy);
+    free(header);
     assert_true(file_write(kernel, "mine", 4, false, &err));
     assert_true(library_prepare(&library, lab, &created, &err));
     assert_false(created);

@@ -1,62 +1,13 @@
 #include "harness/ptx/async.h"
 
 #include "harness/base/buf.h"
-#include "harness/base/msg.h"
+#include "harness/ptx/async_queue.h"
 #include "harness/ptx/global.h"
 #include "harness/ptx/hazard.h"
 #include "harness/ptx/mem.h"
-#include "harness/ptx/sync.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Copies wait in the order of issue. A warp's lanes nearly always commit together; only then is one
- * group number enough for all (async_warp.mixed says when it is not). */
-
-struct copy {
-    const struct op *op;
-    uint32_t mask; /* lanes that have not landed */
-    uint32_t size;
-    uint32_t group;  /* of all lanes, unless mixed */
-    uint32_t batch;  /* number for the timeline */
-    bool mixed, row; /* row: all 32 destinations one behind the other */
-    bool partial;    /* some lanes bring fewer bytes than size: bytes[] counts */
-    uint64_t serial, step;
-    uint32_t epoch; /* of the warp, at issue */
-    uint32_t dst[32];
-    const uint8_t *src[32];
-    uint32_t bytes[32], groups[32];
-};
-
-struct bulk {
-    const struct op *op;
-    unsigned lane;
-    bool is_store, has_read;
-    uint32_t shared, bytes, mbarrier, group, batch;
-    uint8_t *host;
-    uint64_t step;
-    uint32_t epoch;
-};
-
-struct arrival { /* cp.async.mbarrier.arrive */
-    const struct op *op;
-    uint32_t lanes, mbarrier;
-    uint64_t serial; /* copies up to this one */
-};
-
-struct async_warp {
-    struct copy *copies;
-    uint32_t count, capacity;
-    struct bulk *bulks;
-    uint32_t bulk_count, bulk_capacity;
-    struct arrival *arrivals;
-    uint32_t arrival_count, arrival_capacity;
-    uint32_t committed[32], bulk_committed[32];
-    uint32_t batch;    /* numbers groups and bulk copies for the timeline */
-    uint32_t finished; /* groups below have landed */
-    bool mixed;
-    uint64_t serial;
-};
 
 struct async_warp *async_open(uint32_t warps)
 {
@@ -89,8 +40,8 @@ void async_begin(struct async_warp *a)
 
 /* ---- issue */
 
-static bool check_shared(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
-                         uint32_t bytes, uint32_t align)
+bool async_check_shared(struct warp *w, const struct op *op, unsigned lane, uint32_t addr,
+                        uint32_t bytes, uint32_t align)
 {
     if (addr & (align - 1))
         return fault_alignment(w, op, PTX_SPACE_SHARED, lane, addr, align) != NULL;
@@ -99,8 +50,8 @@ static bool check_shared(struct warp *w, const struct op *op, unsigned lane, uin
     return true;
 }
 
-static uint8_t *check_global(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
-                             uint32_t bytes, uint32_t align)
+uint8_t *async_check_global(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
+                            uint32_t bytes, uint32_t align)
 {
     if (va & (align - 1)) {
         fault_alignment(w, op, PTX_SPACE_GLOBAL, lane, va, align);
@@ -122,14 +73,14 @@ static struct copy *new_copy(struct async_warp *a)
     return &a->copies[a->count];
 }
 
-static void watch_source(struct warp *w, const struct op *op, uint32_t lanes)
+void async_watch_source(struct warp *w, const struct op *op, uint32_t lanes)
 {
     struct hazard_block *h = w->block->hazard;
     h->sources_in_flight += lanes;
     h->source_items |= 1ull << (w->worker->site_memory[op->site] & 63);
 }
 
-static void unwatch_source(struct warp *w, uint32_t lanes)
+void async_unwatch_source(struct warp *w, uint32_t lanes)
 {
     struct hazard_block *h = w->block->hazard;
     h->sources_in_flight -= lanes < h->sources_in_flight ? lanes : h->sources_in_flight;
@@ -146,7 +97,7 @@ static void mark_issued(const struct async_rows *rows, struct warp *w, const str
             unsigned lane = (unsigned)__builtin_ctz(left);
             shadow_issue(w, op, lane, copy->dst[lane], copy->size);
         }
-    watch_source(w, op, (uint32_t)__builtin_popcount(copy->mask));
+    async_watch_source(w, op, (uint32_t)__builtin_popcount(copy->mask));
     const struct run *run = w->worker->run;
     uint32_t item = w->worker->site_memory[op->site];
     if (item < run->map.count && !run->map.hazard[item] && !run->map.items[item].written)
@@ -154,7 +105,7 @@ static void mark_issued(const struct async_rows *rows, struct warp *w, const str
     global_read_copies(w, op, copy->mask, src, copy->size, copy->partial ? copy->bytes : NULL);
 }
 
-static uint32_t epoch_now(const struct warp *w)
+uint32_t async_epoch(const struct warp *w)
 {
     return w->checks ? w->hazard->clock.mine >> KEY_WHO_BITS : 0;
 }
@@ -195,7 +146,7 @@ static bool find_sources(struct warp *w, const struct op *op, struct copy *copy,
             copy->src[lane] = base + (src[lane] - low);
         else if (!bytes)
             copy->src[lane] = NULL;
-        else if (!(copy->src[lane] = check_global(w, op, lane, src[lane], bytes, align)))
+        else if (!(copy->src[lane] = async_check_global(w, op, lane, src[lane], bytes, align)))
             return false;
     }
     return true;
@@ -213,7 +164,7 @@ static bool check_destinations(struct warp *w, const struct op *op, const struct
         return true;
     for (uint32_t left = copy->mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
-        if (!check_shared(w, op, lane, copy->dst[lane], copy->size, copy->size))
+        if (!async_check_shared(w, op, lane, copy->dst[lane], copy->size, copy->size))
             return false;
     }
     return true;
@@ -241,7 +192,7 @@ bool async_copy_by(const struct async_rows *rows, struct warp *w, const struct o
     copy->batch = a->batch;
     copy->serial = ++a->serial;
     copy->step = timeline_now(w);
-    copy->epoch = epoch_now(w);
+    copy->epoch = async_epoch(w);
     copy->partial = false;
     memcpy(copy->dst, dst, sizeof copy->dst);
     memcpy(copy->groups, a->committed, sizeof copy->groups);
@@ -278,9 +229,8 @@ void async_commit(struct warp *w, const struct op *op, uint32_t mask)
 
 /* ---- landing */
 
-/* key: of the copy engine, or 0: the lane itself has waited. */
-static void land(const struct async_rows *rows, struct warp *w, struct copy *copy, uint32_t lanes,
-                 uint32_t key)
+void async_land(const struct async_rows *rows, struct warp *w, struct copy *copy, uint32_t lanes,
+                uint32_t key)
 {
     uint8_t *shared = w->block->shared;
     if (copy->row && lanes == UINT32_MAX && !copy->partial && copy->size == 16) {
@@ -304,7 +254,7 @@ static void land(const struct async_rows *rows, struct warp *w, struct copy *cop
                                        .other_step = copy->step});
     if (!w->checks)
         return;
-    unwatch_source(w, (uint32_t)__builtin_popcount(lanes));
+    async_unwatch_source(w, (uint32_t)__builtin_popcount(lanes));
     if (rows && copy->row && lanes == UINT32_MAX && !key) {
         rows->land(w, copy->dst[0], copy->size);
         return;
@@ -317,7 +267,7 @@ static void land(const struct async_rows *rows, struct warp *w, struct copy *cop
     }
 }
 
-static void drop_landed(struct async_warp *a)
+void async_drop_landed(struct async_warp *a)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < a->count; i++)
@@ -361,278 +311,13 @@ void async_wait_by(const struct async_rows *rows, struct warp *w, const struct o
     for (uint32_t i = 0; i < a->count; i++) {
         uint32_t lanes = due(a, &a->copies[i], mask, keep);
         if (lanes)
-            land(rows, w, &a->copies[i], lanes, 0);
+            async_land(rows, w, &a->copies[i], lanes, 0);
     }
-    drop_landed(a);
+    async_drop_landed(a);
     uint32_t limit = keep == UINT32_MAX ? committed : committed >= keep ? committed - keep : 0;
     a->finished = a->finished > limit ? a->finished : limit;
     if (w->counting)
         counters_wait(w, op, committed - a->finished);
-}
-
-/* ---- copies that an mbarrier reports */
-
-static void add_arrival(struct warp *w, const struct op *op, uint32_t lanes, uint32_t mbarrier)
-{
-    struct async_warp *a = w->async;
-    if (a->arrival_count == a->arrival_capacity) {
-        a->arrival_capacity = a->arrival_capacity ? 2 * a->arrival_capacity : 32;
-        a->arrivals = mem_grow(a->arrivals, a->arrival_capacity, sizeof *a->arrivals);
-    }
-    a->arrivals[a->arrival_count++] = (struct arrival){op, lanes, mbarrier, a->serial};
-    w->block->hazard->landings++;
-}
-
-bool async_mbarrier_arrive(struct warp *w, const struct op *op, uint32_t mask,
-                           const uint32_t addr[32], bool noinc)
-{
-    for (uint32_t left = mask; left;) {
-        unsigned first = (unsigned)__builtin_ctz(left);
-        uint32_t lanes = 0;
-        if (!check_shared(w, op, first, addr[first], 8, 8))
-            return false;
-        for (uint32_t rest = left; rest; rest &= rest - 1)
-            if (addr[__builtin_ctz(rest)] == addr[first])
-                lanes |= rest & -rest;
-        if (!noinc)
-            sync_mbarrier_add_pending(w, addr[first], (uint32_t)__builtin_popcount(lanes));
-        add_arrival(w, op, lanes, addr[first]);
-        left &= ~lanes;
-    }
-    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_COMMIT,
-                                       .line = op->line,
-                                       .group = w->async->batch++,
-                                       .address = addr[__builtin_ctz(mask)],
-                                       .bytes = 8});
-    return true;
-}
-
-static uint32_t engine_key(struct warp *w, uint32_t mbarrier)
-{
-    uint32_t *vector = w->checks ? sync_mbarrier_vector(w, mbarrier) : NULL;
-    return vector ? clock_async_key(&w->block->hazard->clock, vector) : 0;
-}
-
-static bool land_arrivals(struct warp *w, uint32_t mbarrier, uint32_t *key)
-{
-    struct async_warp *a = w->async;
-    uint32_t kept = 0;
-    bool any = false;
-    for (uint32_t i = 0; i < a->arrival_count; i++) {
-        struct arrival arrival = a->arrivals[i];
-        if (arrival.mbarrier != mbarrier) {
-            a->arrivals[kept++] = arrival;
-            continue;
-        }
-        any = true;
-        if (!*key)
-            *key = engine_key(w, mbarrier);
-        w->block->hazard->landings--;
-        for (uint32_t k = 0; k < a->count; k++) {
-            uint32_t lanes = a->copies[k].mask & arrival.lanes;
-            if (a->copies[k].serial <= arrival.serial && lanes)
-                land(NULL, w, &a->copies[k], lanes, *key);
-        }
-        sync_mbarrier_land(w, arrival.op, (unsigned)__builtin_ctz(arrival.lanes), mbarrier,
-                           (uint32_t)__builtin_popcount(arrival.lanes), 0);
-    }
-    a->arrival_count = kept;
-    drop_landed(a);
-    return any;
-}
-
-static void land_bulk_load(struct warp *w, const struct bulk *bulk, uint32_t key)
-{
-    memcpy(w->block->shared + bulk->shared, bulk->host, bulk->bytes);
-    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_LAND,
-                                       .line = bulk->op->line,
-                                       .group = bulk->batch,
-                                       .address = bulk->shared,
-                                       .bytes = bulk->bytes,
-                                       .other_step = bulk->step});
-    if (w->checks) {
-        unwatch_source(w, 1);
-        shadow_land(&w->block->hazard->shadow, w->id * 32 + bulk->lane,
-                    key ? key : w->hazard->clock.mine + bulk->lane, shadow_site(bulk->op),
-                    bulk->shared, bulk->bytes);
-    }
-}
-
-static bool land_bulks(struct warp *w, uint32_t mbarrier, uint32_t *key)
-{
-    struct async_warp *a = w->async;
-    uint32_t kept = 0;
-    bool any = false;
-    for (uint32_t i = 0; i < a->bulk_count; i++) {
-        struct bulk bulk = a->bulks[i];
-        if (bulk.is_store || bulk.mbarrier != mbarrier) {
-            a->bulks[kept++] = bulk;
-            continue;
-        }
-        any = true;
-        if (!*key)
-            *key = engine_key(w, mbarrier);
-        w->block->hazard->landings--;
-        land_bulk_load(w, &bulk, *key);
-        sync_mbarrier_land(w, bulk.op, bulk.lane, mbarrier, 0, bulk.bytes);
-    }
-    a->bulk_count = kept;
-    return any;
-}
-
-bool async_land_for(struct warp *w, uint32_t mbarrier)
-{
-    struct block *block = w->block;
-    uint32_t key = 0;
-    bool any = false;
-    for (uint32_t i = 0; i < block->warp_count && block->hazard->landings; i++) {
-        any |= land_arrivals(&block->warps[i], mbarrier, &key);
-        any |= land_bulks(&block->warps[i], mbarrier, &key);
-    }
-    return any;
-}
-
-/* ---- bulk copies */
-
-static bool bulk_size(struct warp *w, const struct op *op, unsigned lane, uint32_t bytes)
-{
-    if (bytes && !(bytes & 15))
-        return true;
-    stop_block(w, op, PTX_FAULT, lane,
-               _("cp.async.bulk copies whole 16-byte pieces; %u bytes are not a multiple of 16"),
-               bytes);
-    return false;
-}
-
-static struct bulk *new_bulk(struct async_warp *a)
-{
-    if (a->bulk_count == a->bulk_capacity) {
-        a->bulk_capacity = a->bulk_capacity ? 2 * a->bulk_capacity : 8;
-        a->bulks = mem_grow(a->bulks, a->bulk_capacity, sizeof *a->bulks);
-    }
-    return &a->bulks[a->bulk_count++];
-}
-
-bool async_bulk_load(struct warp *w, const struct op *op, uint32_t mask, const uint32_t dst[32],
-                     const uint64_t src[32], const uint32_t bytes[32], const uint32_t mbarrier[32])
-{
-    w->worker->hazard->bulk_sites[op->site] = 1;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(left);
-        if (!bulk_size(w, op, lane, bytes[lane]) ||
-            !check_shared(w, op, lane, dst[lane], bytes[lane], 16) ||
-            !check_shared(w, op, lane, mbarrier[lane], 8, 8))
-            return false;
-        uint8_t *host = check_global(w, op, lane, src[lane], bytes[lane], 16);
-        if (!host)
-            return false;
-        *new_bulk(w->async) = (struct bulk){.op = op,
-                                            .lane = lane,
-                                            .shared = dst[lane],
-                                            .bytes = bytes[lane],
-                                            .mbarrier = mbarrier[lane],
-                                            .host = host,
-                                            .batch = w->async->batch,
-                                            .epoch = epoch_now(w),
-                                            .step = timeline_now(w)};
-        w->block->hazard->landings++;
-        w->worker->counters.async_bytes += bytes[lane];
-        timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
-                                           .line = op->line,
-                                           .group = w->async->batch++,
-                                           .address = dst[lane],
-                                           .bytes = bytes[lane]});
-        if (!w->checks)
-            continue;
-        hazard_note(w->hazard, op);
-        shadow_issue(w, op, lane, dst[lane], bytes[lane]);
-        watch_source(w, op, 1);
-        global_read_bytes(w, op, lane, src[lane], bytes[lane]);
-    }
-    return true;
-}
-
-bool async_bulk_store(struct warp *w, const struct op *op, uint32_t mask, const uint64_t dst[32],
-                      const uint32_t src[32], const uint32_t bytes[32])
-{
-    w->worker->hazard->bulk_sites[op->site] = 1;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(left);
-        if (!bulk_size(w, op, lane, bytes[lane]) ||
-            !check_shared(w, op, lane, src[lane], bytes[lane], 16))
-            return false;
-        uint8_t *host = check_global(w, op, lane, dst[lane], bytes[lane], 16);
-        if (!host)
-            return false;
-        const struct run *run = w->worker->run;
-        if (run->map.items[w->worker->site_memory[op->site]].read_only) {
-            fault_read_only(w, op, lane, dst[lane]);
-            return false;
-        }
-        *new_bulk(w->async) = (struct bulk){.op = op,
-                                            .lane = lane,
-                                            .is_store = true,
-                                            .shared = src[lane],
-                                            .bytes = bytes[lane],
-                                            .host = host,
-                                            .batch = w->async->batch,
-                                            .group = w->async->bulk_committed[lane],
-                                            .step = timeline_now(w)};
-        w->worker->counters.async_bytes += bytes[lane];
-        timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ISSUE,
-                                           .line = op->line,
-                                           .group = w->async->batch++,
-                                           .address = src[lane],
-                                           .bytes = bytes[lane]});
-        if (!w->checks)
-            continue;
-        hazard_note(w->hazard, op);
-        shadow_engine_read(w, op, lane, src[lane], bytes[lane]);
-        w->block->hazard->sources_in_shared++;
-        global_write_bytes(w, op, lane, dst[lane], bytes[lane]);
-    }
-    return true;
-}
-
-void async_bulk_commit(struct warp *w, const struct op *op, uint32_t mask)
-{
-    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_COMMIT, .line = op->line});
-    for (uint32_t lane = 0; lane < 32; lane++)
-        w->async->bulk_committed[lane] += mask >> lane & 1;
-}
-
-static void finish_store(struct warp *w, struct bulk *bulk)
-{
-    if (!bulk->has_read) {
-        memcpy(bulk->host, w->block->shared + bulk->shared, bulk->bytes);
-        timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_LAND,
-                                           .line = bulk->op->line,
-                                           .group = bulk->batch,
-                                           .address = bulk->shared,
-                                           .bytes = bulk->bytes,
-                                           .other_step = bulk->step});
-        if (w->checks && w->block->hazard->sources_in_shared)
-            w->block->hazard->sources_in_shared--;
-    }
-    bulk->has_read = true;
-}
-
-void async_bulk_wait(struct warp *w, const struct op *op, uint32_t mask, uint32_t keep, bool read)
-{
-    struct async_warp *a = w->async;
-    uint32_t kept = 0;
-    timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_WAIT, .line = op->line, .value = keep});
-    for (uint32_t i = 0; i < a->bulk_count; i++) {
-        struct bulk bulk = a->bulks[i];
-        uint32_t committed = a->bulk_committed[bulk.lane];
-        bool is_due = bulk.is_store && mask >> bulk.lane & 1 && committed >= keep &&
-                      bulk.group < committed - keep;
-        if (is_due)
-            finish_store(w, &bulk);
-        if (!is_due || read)
-            a->bulks[kept++] = bulk;
-    }
-    a->bulk_count = kept;
 }
 
 /* ---- what goes wrong while copies fly */
@@ -719,7 +404,7 @@ void async_end(struct warp *w)
             report(w, NULL, bulk->lane, w, bulk->lane, bulk->op, PTX_HAZARD_NEVER_WAITED,
                    REASON_BULK, PTX_SPACE_SHARED, bulk->shared, bulk->bytes);
         if (bulk->is_store)
-            finish_store(w, bulk);
+            async_finish_store(w, bulk);
     }
     async_begin(a);
 }

@@ -31,6 +31,7 @@ struct ptx_job {
     enum ptx_isa ran;   /* which build it was; below `isa` when this CPU lacks that one */
     char message[1024]; /* why it did not end well; "" when it did */
     enum ptx_status status;
+    bool refused; /* the GPU's assembler does not take it */
     size_t hazard_count;
     enum ptx_hazard_kind hazard; /* the first one's kind */
     char hazard_text[512];
@@ -176,7 +177,10 @@ static inline bool ptx_job_run(struct ptx_job *job)
     job->hazard_count = 0;
     job->status = PTX_DONE;
     job->message[0] = '\0';
-    if (on_gpu_open(&gpu, &err) && on_gpu_run(&gpu, &image, job, job->out, &err) == ANSWER_OK)
+    enum answer answer =
+        on_gpu_open(&gpu, &err) ? on_gpu_run(&gpu, &image, job, job->out, &err) : ANSWER_FAILED;
+    job->refused = answer == ANSWER_REFUSED;
+    if (answer == ANSWER_OK)
         return true;
     job->status = PTX_UNSUPPORTED;
     snprintf(job->message, sizeof job->message, "%s", err.text);

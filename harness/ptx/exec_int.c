@@ -260,7 +260,8 @@ static inline u32 find_nth(u32 mask, u32 base, s32 n)
         return UINT32_MAX;
     if (!n)
         return mask >> base & 1 ? base : UINT32_MAX;
-    s32 step = n < 0 ? -1 : 1, left = n < 0 ? -n : n;
+    s32 step = n < 0 ? -1 : 1;
+    u32 left = n < 0 ? 0 - (u32)n : (u32)n;
     for (s32 at = (s32)base; at >= 0 && at < 32; at += step) {
         if ((mask >> at & 1) && !--left)
             return (u32)at;

@@ -349,6 +349,8 @@ static size_t merge(struct merged *out, const struct run *run, const struct work
         const struct hazard_worker *worker = workers[w].hazard;
         for (uint32_t i = 0; worker && i < worker->count; i++) {
             const struct hazard_finding *f = &worker->findings[i];
+            if (f->block > run->stop_after)
+                continue; /* it may or may not have run */
             size_t at = 0;
             while (at < merged && !same_group(run->hazard, &out[at].finding, f))
                 at++;

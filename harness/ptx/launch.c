@@ -6,6 +6,7 @@
 #include "harness/ptx/image.h"
 #include "harness/ptx/module.h"
 #include "harness/ptx/run.h"
+#include "harness/ptx/snapshot.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -185,37 +186,74 @@ static void run_workers(struct worker *workers, unsigned count)
         pthread_join(threads[i], NULL);
 }
 
-bool ptx_run(struct ptx_result *out, const struct ptx_launch *launch, struct err *err)
+/* On how many threads this may run without any difference in the result. */
+static unsigned pick_threads(const struct run *run)
+{
+    unsigned count = run->launch->options.threads ? run->launch->options.threads : 1;
+    if (run->func->cross_block)
+        return 1;
+    count = count > 64 ? 64 : count;
+    return count > run->block_count ? (unsigned)run->block_count : count;
+}
+
+static void run_blocks(struct ptx_result *out, struct run *run, unsigned count)
+{
+    struct worker *workers = mem_zero(count, sizeof *workers);
+    for (unsigned i = 0; i < count; i++)
+        run_open_worker(&workers[i], run);
+    run_workers(workers, count);
+    const struct worker *stopped = first_stopped(workers, count);
+    if (stopped)
+        report_stop(out, stopped);
+    out->isa = run_pick_isa(run->launch->options.isa);
+    out->threads = count;
+    collect_output(out, workers, count);
+    hazard_collect(out, run, workers, count);
+    counters_collect(out, run, workers, count);
+    for (unsigned i = 0; i < count; i++)
+        run_close_worker(&workers[i]);
+    free(workers);
+}
+
+/* Does the result depend on which block came first? Then only one thread gives the same every time.
+ */
+static bool depends_on_order(const struct ptx_result *result)
+{
+    if (result->status == PTX_FAULT || result->status == PTX_DEADLOCK)
+        return true; /* blocks behind the one that stopped have run, or not */
+    for (size_t i = 0; i < result->hazard_count; i++)
+        if (result->hazards[i].kind == PTX_HAZARD_GLOBAL_RACE)
+            return true;
+    return false;
+}
+
+static bool run_once(struct ptx_result *out, const struct ptx_launch *launch, bool alone,
+                     struct snapshot *before, struct err *err)
 {
     struct run run;
     *out = (struct ptx_result){.fault_space = PTX_SPACE_NONE};
     if (!open_run(&run, launch, err))
         return false;
-    unsigned count = launch->options.threads ? launch->options.threads : 1;
-    if (count > 64)
-        count = 64;
-    if (run.func->cross_block)
-        count = 1;
-    if (count > run.block_count)
-        count = (unsigned)run.block_count;
-    struct worker *workers = mem_zero(count, sizeof *workers);
-    for (unsigned i = 0; i < count; i++)
-        run_open_worker(&workers[i], &run);
-    run_workers(workers, count);
-    const struct worker *stopped = first_stopped(workers, count);
-    if (stopped)
-        report_stop(out, stopped);
-    out->isa = run_pick_isa(launch->options.isa);
-    out->threads = count;
-    collect_output(out, workers, count);
-    hazard_collect(out, &run, workers, count);
-    counters_collect(out, &run, workers, count);
-    for (unsigned i = 0; i < count; i++)
-        run_close_worker(&workers[i]);
-    free(workers);
+    unsigned count = alone ? 1 : pick_threads(&run);
+    if (count > 1 && run.checks)
+        snapshot_take(before, launch);
+    run_blocks(out, &run, count);
     hazard_run_close(&run);
     free(run.map.items);
     return true;
+}
+
+bool ptx_run(struct ptx_result *out, const struct ptx_launch *launch, struct err *err)
+{
+    struct snapshot before = {0};
+    bool ok = run_once(out, launch, false, &before, err);
+    if (ok && before.launch && depends_on_order(out)) {
+        ptx_result_free(out);
+        snapshot_restore(&before);
+        ok = run_once(out, launch, true, &before, err);
+    }
+    snapshot_free(&before);
+    return ok;
 }
 
 void ptx_result_free(struct ptx_result *result)

@@ -153,8 +153,19 @@ static bool judge(const struct expectation *e, const struct ptx_module *module,
     return ok && found;
 }
 
+/* All that a result says, to compare two runs by. */
+static void add_digest(struct buf *digest, const struct ptx_result *result)
+{
+    buf_printf(digest, "status %d\n", result->status);
+    for (size_t i = 0; i < result->hazard_count; i++) {
+        const struct ptx_hazard *h = &result->hazards[i];
+        buf_printf(digest, "%s %u/%u x%llu %s: %s\n", ptx_hazard_name(h->kind), h->line,
+                   h->other_line, (unsigned long long)h->count, h->where, h->text);
+    }
+}
+
 static bool run_once(const struct expectation *e, const struct ptx_module *module, const char *file,
-                     enum ptx_order order, enum ptx_isa isa)
+                     enum ptx_order order, enum ptx_isa isa, unsigned threads, struct buf *digest)
 {
     static const char *const orders[] = {"forward", "reverse", "random"};
     float *in = aligned_alloc(64, FLOATS * sizeof *in),
@@ -187,6 +198,7 @@ static bool run_once(const struct expectation *e, const struct ptx_module *modul
                     .order = order,
                     .seed = 5,
                     .isa = isa,
+                    .threads = threads,
                     .steps = 1 << 22},
     };
     struct ptx_result result = {0};
@@ -195,6 +207,7 @@ static bool run_once(const struct expectation *e, const struct ptx_module *modul
     if (!ok)
         print_error("%s: %s\n", file, err.text);
     ok = ok && judge(e, module, &result, file, orders[order]);
+    add_digest(digest, &result);
     ptx_result_free(&result);
     ptx_image_close(launch.image);
     free(in);
@@ -221,11 +234,23 @@ static bool run_file(const char *path)
         print_error("%s: %s\n", file, err.text);
         ok = false;
     }
-    for (int order = PTX_FORWARD; ok && order <= PTX_RANDOM; order++)
-        ok = run_once(&e, module, file, (enum ptx_order)order, PTX_ISA_BEST);
-    if (ok && !talks)
-        ok = run_once(&e, module, file, PTX_FORWARD, PTX_ISA_AVX2) &&
-             run_once(&e, module, file, PTX_FORWARD, PTX_ISA_BASE);
+    struct buf digests[4] = {0}, other = {0};
+    for (int order = PTX_RANDOM; ok && order >= PTX_FORWARD; order--)
+        ok = run_once(&e, module, file, (enum ptx_order)order, PTX_ISA_BEST, 1,
+                      order == PTX_FORWARD ? &digests[0] : &other);
+    /* neither the vectors' width nor the number of threads may show */
+    static const enum ptx_isa isas[] = {PTX_ISA_BEST, PTX_ISA_AVX2, PTX_ISA_BASE, PTX_ISA_BEST};
+    for (int i = 1; ok && i < 4; i++) {
+        ok = run_once(&e, module, file, PTX_FORWARD, isas[i], i == 3 ? 3 : 1, &digests[i]);
+        if (ok && strcmp(buf_str(&digests[0]), buf_str(&digests[i])) != 0) {
+            print_error("%s: run %d differs:\n%swas\n%s", file, i, buf_str(&digests[i]),
+                        buf_str(&digests[0]));
+            ok = false;
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        buf_free(&digests[i]);
+    buf_free(&other);
     arena_free(&arena);
     buf_free(&source);
     buf_free(&ptx);

@@ -165,7 +165,7 @@ struct warp {
     bool checks, counting; /* copies of the options */
     uint64_t steps;        /* instructions so far, those of the present slice aside */
     bool yield;  /* set by a handler: let others run before going on (try_wait, nanosleep) */
-    bool polled; /* set by a handler: read what others may change (cas, volatile, acquire) */
+    bool polled; /* set by note_poll: read what others may change (cas, volatile, acquire) */
     struct block *block;
     struct worker *worker;
     struct frame *frame;
@@ -253,7 +253,8 @@ struct worker {
     } * marks;
     size_t mark_count, mark_capacity;
     uint64_t seed;
-    struct frame **frame_pool;    /* free activations per function */
+    uint64_t polled_at;        /* block's clock + 1 when global memory was polled last, 0: never */
+    struct frame **frame_pool; /* free activations per function */
     struct hazard_worker *hazard; /* hazard.h: findings so far */
 };
 
@@ -311,6 +312,14 @@ uint64_t block_clock(const struct warp *w);
 
 /* The same of this warp alone. */
 uint64_t warp_clock(const struct warp *w);
+
+/* A lock, a flag, anything that another thread may be waited for with. */
+static inline void note_poll(struct warp *w, bool global)
+{
+    w->polled = true;
+    if (global)
+        w->worker->polled_at = block_clock(w) + 1;
+}
 
 /* Lets a parked path go on: its operation is run again with path->woken set and path->value =
  * value. */

@@ -177,16 +177,10 @@ static void atomic_addresses(const struct warp *w, const struct op *op, u64 out[
         out[i] = (op->mode2 == 8 ? reg64(w, op->a)[i] : reg32(w, op->a)[i]) + (u64)op->imm;
 }
 
-/* A lock or a flag: see path_yield. */
-static inline void note_poll(struct warp *w, const struct op *op)
-{
-    if (op->mode >= ATOM_EXCH)
-        w->polled = true;
-}
-
 HANDLER(atom_shared)
 {
-    note_poll(w, op);
+    if (op->mode >= ATOM_EXCH)
+        note_poll(w, false);
     u64 wide[WARP_LANES];
     ALIGNED u32 a[WARP_LANES];
     atomic_addresses(w, op, wide);
@@ -197,7 +191,8 @@ HANDLER(atom_shared)
 
 HANDLER(atom_global)
 {
-    note_poll(w, op);
+    if (op->mode >= ATOM_EXCH)
+        note_poll(w, true);
     u64 a[WARP_LANES];
     atomic_addresses(w, op, a);
     return atomic_global(w, op, w->mask, a);
@@ -205,7 +200,8 @@ HANDLER(atom_global)
 
 HANDLER(atom_generic)
 {
-    note_poll(w, op);
+    if (op->mode >= ATOM_EXCH)
+        note_poll(w, true);
     u64 a[WARP_LANES];
     ALIGNED u32 low[WARP_LANES];
     u32 shared = 0, other = 0;

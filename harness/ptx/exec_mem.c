@@ -191,7 +191,7 @@ HANDLER(ld_generic)
 /* Volatile, relaxed and acquire loads: what a spinning thread reads (see path_yield). */
 HANDLER(ld_strong)
 {
-    w->polled = true;
+    note_poll(w, op->space == PTX_SPACE_GENERIC || op->space == PTX_SPACE_GLOBAL);
     if (op->space == PTX_SPACE_GENERIC)
         return OP_NAME(ld_generic)(w, op);
     if (op->space == PTX_SPACE_SHARED)

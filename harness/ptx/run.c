@@ -88,9 +88,30 @@ uint64_t warp_clock(const struct warp *w)
     return w->steps + (uint64_t)(SLICE_INSTRUCTIONS - w->slice);
 }
 
+/* Blocks run one after the other. One that does nothing but look at global memory while later
+ * blocks have not started may wait for them, and on a GPU they could be there: that is our limit,
+ * not the kernel's fault. */
+static bool waits_for_later_block(struct warp *w, const struct op *op)
+{
+    const struct worker *worker = w->worker;
+    const struct block *block = w->block;
+    uint64_t recent =
+        block->steps > 4 * SLICE_INSTRUCTIONS ? block->steps - 4 * SLICE_INSTRUCTIONS : 0;
+    if (block->index + 1 >= worker->run->block_count || worker->polled_at <= recent)
+        return false;
+    stop_block(
+        w, op, PTX_UNSUPPORTED, WARP_LANES,
+        _("block %llu waits for another block that has not started: the simulator runs blocks "
+          "one after the other"),
+        (unsigned long long)block->index);
+    return true;
+}
+
 const struct op *block_turn_over(struct warp *w, const struct op *op)
 {
     settle_slice(w);
+    if (w->block->steps > w->worker->run->steps && waits_for_later_block(w, op))
+        return NULL;
     if (w->block->steps > w->worker->run->steps)
         return stop_block(w, op, PTX_TIMED_OUT, (unsigned)__builtin_ctz(w->active),
                           _("still running after %llu warp instructions of one block: an endless "
@@ -168,6 +189,8 @@ static void run_turns(struct block *block, enum ptx_isa isa)
             return;
         if (ran && fruitless < FRUITLESS_ROUNDS)
             continue;
+        if (ran && waits_for_later_block(&block->warps[0], NULL))
+            return;
         fruitless = 0;
         if (collective_release(block) || sync_stuck(block))
             continue;
@@ -201,6 +224,7 @@ static void run_block(struct worker *worker, uint64_t index, enum ptx_isa isa)
     block->ctaid[1] = (uint32_t)(index / grid[0] % grid[1]);
     block->ctaid[2] = (uint32_t)(index / grid[0] / grid[1]);
     block->steps = 0;
+    worker->polled_at = 0;
     block->state = BLOCK_RUNNING;
     worker->seed = worker->run->launch->options.seed * 0x9e3779b97f4a7c15ull + index;
     memset(block->shared, 0xcd, block->shared_bytes);

@@ -408,6 +408,25 @@ static void faults_say_what_and_where(void **state)
           "the simulator does not know tanh.f99 (your line 12)", 12);
 }
 
+/* Waiting for a block that comes later is our limit; the last block's endless wait is its own. */
+static void waiting_for_blocks_is_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f,
+                 HEAD BEGIN "L: ld.volatile.global.u32 %r2, [%rd1+64]; setp.eq.u32 %p1, %r2, 0; "
+                            "@%p1 bra L;\n" END);
+    f.launch.options.steps = 200000;
+    f.launch.grid[0] = 2;
+    run(&f);
+    assert_int_equal(f.result.status, PTX_UNSUPPORTED);
+    assert_non_null(strstr(f.result.message, "block 0 waits for another block"));
+    f.launch.grid[0] = 1;
+    run(&f);
+    assert_int_equal(f.result.status, PTX_TIMED_OUT);
+    close_fixture(&f);
+}
+
 static void launches_are_checked(void **state)
 {
     (void)state;
@@ -546,6 +565,7 @@ int main(void)
         cmocka_unit_test(warps_exchange),
         cmocka_unit_test(absent_lanes_are_named),
         cmocka_unit_test(faults_say_what_and_where),
+        cmocka_unit_test(waiting_for_blocks_is_told),
         cmocka_unit_test(launches_are_checked),
         cmocka_unit_test(printf_is_collected),
         cmocka_unit_test(nothing_depends_on_the_machine),

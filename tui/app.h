@@ -26,6 +26,7 @@ struct event {
     enum event_kind kind;
     int64_t now_ns;
     int32_t key;    /* EVENT_KEY */
+    bool pasted;    /* EVENT_KEY: part of a text that was pasted, not typed */
     int rows, cols; /* EVENT_SIZE */
 };
 

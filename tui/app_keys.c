@@ -379,6 +379,17 @@ static bool wants_more_history(struct app *app)
     return line && line->tag > 0 && (size_t)line->tag == app->history_count;
 }
 
+/* A text pasted into the wrong window is no row of commands; q may be among them, and then the rest
+ * would go to the shell. A search takes it. */
+static void take_pasted(struct app *app, int32_t key)
+{
+    bool character = key >= 0x20 && key != KEY_CODE_BACKSPACE && key < KEY_CODE_FIRST;
+    if (app->mode == MODE_SEARCH && character)
+        app_search_key(app, key);
+    else if (app->mode != MODE_SEARCH)
+        app_say(app, STYLE_INFO, "%s", _("pasted text is not taken for keys; / searches for it"));
+}
+
 struct request app_event(struct app *app, const struct event *event)
 {
     struct request request = nothing;
@@ -386,6 +397,8 @@ struct request app_event(struct app *app, const struct event *event)
     if (event->kind == EVENT_SIZE) {
         app->rows = event->rows;
         app->cols = event->cols;
+    } else if (event->kind == EVENT_KEY && event->pasted) {
+        take_pasted(app, event->key);
     } else if (event->kind == EVENT_KEY && event->key != KEY_NOTHING) {
         request = press(app, event->key);
     } else if (event->kind == EVENT_TICK && app->attempt) {

@@ -89,6 +89,10 @@ int cli_judge(struct cli *cli, struct runner *runner, const char *lab, const str
               bool progress)
 {
     struct err err = {0};
+    if (!runner_can_read(job, &err)) {
+        complain("%s", err.text);
+        return CLI_USAGE;
+    }
     if ((runner->state == RUNNER_OFF && !runner_warm(runner, cli->library.root, lab, &err)) ||
         !runner_begin(runner, job, &err)) {
         /* A child that is gone already knows better what happened than the pipe to it. */

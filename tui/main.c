@@ -213,14 +213,15 @@ static void take_keys(struct screen *screen)
 {
     for (int i = 0; i < 64 && !screen->quit && owns_terminal(screen); i++) {
         bool ended;
-        int32_t key = term_key(&ended);
+        bool pasted;
+        int32_t key = term_key(&ended, &pasted);
         if (ended) {
             screen->quit = true;
             screen->status = 128 + SIGHUP;
         }
         if (key == KEY_NOTHING)
             return;
-        give(screen, (struct event){.kind = EVENT_KEY, .key = key});
+        give(screen, (struct event){.kind = EVENT_KEY, .key = key, .pasted = pasted});
     }
 }
 

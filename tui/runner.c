@@ -115,6 +115,14 @@ static char *job_line(const struct runner *runner, const struct runner_job *job,
     return text;
 }
 
+bool runner_can_read(const struct runner_job *job, struct err *err)
+{
+    struct buf text = {0};
+    bool ok = file_read(&text, job->source, KERNEL_MOST, err);
+    buf_free(&text);
+    return ok;
+}
+
 bool runner_begin(struct runner *runner, const struct runner_job *job, struct err *err)
 {
     if (runner->state != RUNNER_WARMING && runner->state != RUNNER_WARM)

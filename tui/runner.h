@@ -45,6 +45,9 @@ bool runner_find_harness(char **out, struct err *err);
 /* Starts a child for the lab. Needs state OFF. */
 bool runner_warm(struct runner *runner, const char *root, const char *lab, struct err *err);
 
+/* Whether the kernel can be read at all, to be asked before a child is started for it. */
+bool runner_can_read(const struct runner_job *job, struct err *err);
+
 /* Hands over the job: reads the kernel, snapshots it and sends. Needs WARMING or WARM. */
 bool runner_begin(struct runner *runner, const struct runner_job *job, struct err *err);
 

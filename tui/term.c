@@ -18,6 +18,7 @@
 static struct {
     SCREEN *screen;
     bool utf8, repaint, left;
+    bool tells_pastes, pasting; /* the terminal frames pasted text; such text is coming */
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT]; /* the style alone */
     short over_pairs[OVER_COUNT]
@@ -147,11 +148,30 @@ void term_set_theme(const struct theme *theme)
     term.repaint = true;
 }
 
+/* Keys that the terminal sends around a pasted text. */
+enum { PASTE_BEGIN = KEY_MAX + 1, PASTE_END };
+enum {
+    FRAME_BEGIN = -1,
+    FRAME_END = -2
+}; /* the same beside characters, which are no such numbers */
+
+/* Straight to the terminal: curses knows no such mode. One that does not know it takes no notice.
+ */
+static void ask_for_pastes(bool on)
+{
+    if (!term.tells_pastes)
+        return;
+    fputs(on ? "\033[?2004h" : "\033[?2004l", stdout);
+    fflush(stdout);
+    term.pasting = false;
+}
+
 bool term_open(const struct theme *theme, struct err *err)
 {
     if (!term_check(err))
         return false;
     term.utf8 = term_utf8();
+    term.left = false;
     if (!getenv("ESCDELAY"))
         set_escdelay(25);
     term.screen = newterm(NULL, stdout, stdin);
@@ -165,6 +185,10 @@ bool term_open(const struct theme *theme, struct err *err)
     nodelay(stdscr, TRUE);
     keypad(stdscr, TRUE);
     meta(stdscr, TRUE);
+    term.tells_pastes = strncmp(cursor_address, "\033[", 2) == 0 &&
+                        define_key("\033[200~", PASTE_BEGIN) == OK &&
+                        define_key("\033[201~", PASTE_END) == OK;
+    ask_for_pastes(true);
     if (has_colors() && !theme_no_color()) {
         start_color();
         use_default_colors();
@@ -173,12 +197,20 @@ bool term_open(const struct theme *theme, struct err *err)
     return true;
 }
 
+void term_leave(void)
+{
+    if (!term.left) {
+        ask_for_pastes(false);
+        endwin();
+    }
+    term.left = true;
+}
+
 void term_close(void)
 {
     if (!term.screen)
         return;
-    if (!term.left)
-        endwin();
+    term_leave();
     delscreen(term.screen);
     term.screen = NULL;
     cells_free(&term.ascii);
@@ -340,15 +372,16 @@ static bool input_ended(void)
     return (fd.revents & POLLIN) && (ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0 || waiting == 0);
 }
 
-int32_t term_key(bool *ended)
+static int32_t next_key(bool *ended)
 {
     wint_t key = 0;
     int kind = wget_wch(stdscr, &key);
-    *ended = false;
     if (kind == ERR) {
         *ended = input_ended();
         return KEY_NOTHING;
     }
+    if (kind == KEY_CODE_YES && (key == PASTE_BEGIN || key == PASTE_END))
+        return key == PASTE_BEGIN ? FRAME_BEGIN : FRAME_END;
     if (kind == KEY_CODE_YES)
         return from_curses(key);
     if (key == '\n')
@@ -358,16 +391,22 @@ int32_t term_key(bool *ended)
     return (int32_t)key;
 }
 
-void term_leave(void)
+int32_t term_key(bool *ended, bool *pasted)
 {
-    if (!term.left)
-        endwin();
-    term.left = true;
+    int32_t key;
+    *ended = false;
+    while ((key = next_key(ended)) == FRAME_BEGIN || key == FRAME_END)
+        term.pasting = key == FRAME_BEGIN;
+    if (key == KEY_CTRL('C')) /* no paste lasts for ever, should its end get lost */
+        term.pasting = false;
+    *pasted = term.pasting;
+    return key;
 }
 
 void term_return(void)
 {
     term.left = false;
+    ask_for_pastes(true);
     term_resize();
     term.repaint = true;
 }

@@ -41,8 +41,8 @@ void term_show(const struct cells *cells);
 void term_repaint(void);
 
 /* The next key that is waiting, KEY_NOTHING when none is. *ended is set when there is no more
- * input. */
-int32_t term_key(bool *ended);
+ * input, *pasted for what belongs to a pasted text. */
+int32_t term_key(bool *ended, bool *pasted);
 
 /* Gives the terminal to somebody else (an editor, the shell) and takes it back. */
 void term_leave(void);

@@ -69,6 +69,8 @@ bool collective_release(struct block *block);
 /* Gives the activations of a finished warp back. */
 void path_finish(struct warp *w);
 
+enum { FRAME_MAX_LOCAL = 512 * 1024 }; /* bytes of local memory a thread can have */
+
 /* frame.c */
 struct frame *frame_open(struct warp *w, const struct func *func, struct frame *caller);
 void frame_close(struct warp *w, struct frame *frame);

@@ -11,7 +11,6 @@
 
 enum {
     FRAME_MAX_DEPTH = 4096,
-    FRAME_MAX_LOCAL = 512 * 1024, /* bytes of local memory a thread can have */
 };
 
 static void fill32(struct frame *frame, uint32_t offset, uint32_t value)

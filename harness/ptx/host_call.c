@@ -189,12 +189,9 @@ static void mark_output(struct worker *worker, uint64_t block, size_t start)
 static const struct op *fail_assertion(struct warp *w, const struct op *op,
                                        const struct host_site *site, unsigned lane)
 {
-    char what[TEXT_MOST], file[TEXT_MOST];
+    char what[TEXT_MOST]; /* the report adds the line */
     read_text(w, lane, argument(w, site, 0, lane, 8), what);
-    read_text(w, lane, argument(w, site, 1, lane, 8), file);
-    uint64_t line = argument(w, site, 2, lane, 4);
-    return stop_block(w, op, PTX_FAULT, lane, _("assertion failed: %.300s (line %u)"), what,
-                      (unsigned)line);
+    return stop_block(w, op, PTX_FAULT, lane, _("assertion failed: %.300s"), what);
 }
 
 const struct op *host_call(struct warp *w, const struct op *op)

@@ -1,6 +1,7 @@
 /* Launches: checking them, the memory map, starting workers, and putting their results together in
  * an order that does not depend on which thread ran what. */
 #include "harness/base/msg.h"
+#include "harness/ptx/control.h"
 #include "harness/ptx/counters.h"
 #include "harness/ptx/hazard.h"
 #include "harness/ptx/image.h"
@@ -76,6 +77,10 @@ static bool check_launch(struct run *run, struct err *err)
         return err_set(err, _("%u + %u bytes of shared memory: at most %d are possible"),
                        run->entry->static_shared_bytes, launch->dynamic_shared_bytes,
                        MAX_SHARED_BYTES);
+    uint32_t local_bytes = run->entry->local_bytes;
+    if (local_bytes > FRAME_MAX_LOCAL)
+        return err_set(err, _("%u bytes of local memory per thread: at most %d are possible"),
+                       local_bytes, FRAME_MAX_LOCAL);
     if (!launch->image && (launch->module->global_bytes || launch->module->constant_bytes))
         return err_set(err, "the module has variables, but no image was opened for it");
     return true;

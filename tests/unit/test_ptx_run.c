@@ -452,6 +452,18 @@ static void launches_are_checked(void **state)
     close_fixture(&f);
 }
 
+static void a_thread_has_so_much_local_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err = {0};
+    open_fixture(&f, HEAD BEGIN ".local .align 4 .b8 much[800000];\n" END);
+    assert_false(ptx_run(&f.result, &f.launch, &err));
+    assert_string_equal(err.text,
+                        "800000 bytes of local memory per thread: at most 524288 are possible");
+    close_fixture(&f);
+}
+
 static void printf_is_collected(void **state)
 {
     (void)state;
@@ -567,6 +579,7 @@ int main(void)
         cmocka_unit_test(faults_say_what_and_where),
         cmocka_unit_test(waiting_for_blocks_is_told),
         cmocka_unit_test(launches_are_checked),
+        cmocka_unit_test(a_thread_has_so_much_local_memory),
         cmocka_unit_test(printf_is_collected),
         cmocka_unit_test(nothing_depends_on_the_machine),
         cmocka_unit_test(the_first_fault_counts),

@@ -249,13 +249,11 @@ static void make_unknown(struct lower *l, const struct inst *inst, struct op *op
     op->guard = 0;
 }
 
-static bool lower_guard(struct lower *l, const struct draft *d, struct op *op, bool inverted)
+static void lower_guard(struct lower *l, const struct draft *d, struct op *op, bool inverted)
 {
-    const struct inst *inst = d->inst;
-    if (inst->guard_not != inverted)
+    if (d->inst->guard_not != inverted)
         op->flags |= OP_GUARD_NOT;
-    op->guard = lower_register(l, inst->guard);
-    return true;
+    op->guard = lower_register(l, d->inst->guard);
 }
 
 static void lower_branch(struct lower *l, const struct layout *y, const struct draft *d,

@@ -452,7 +452,8 @@ static bool collective(struct trial *t)
 {
     bool match = t->opcode[0] == 'm', wide = has(t, "b64"), signs = has(t, "s32");
     for (unsigned i = 0; i < N; i++) /* few different values; some groups agree */
-        t->in.x[0][i] = match ? (has(t, "all") && i < 32 ? 7 : i * 7 % 3) << (wide ? 33 : 0)
+        t->in.x[0][i] = match
+                            ? (uint64_t)(has(t, "all") && i < 32 ? 7 : i * 7 % 3) << (wide ? 33 : 0)
                         : t->variant == 2 ? t->in.x[0][i] | 1
                                           : t->in.x[0][i];
     emit_members(t);

@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <git2.h>
+#include <poll.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,6 +138,13 @@ done:
     free(folder);
 }
 
+static void add_all_info(const struct history *history)
+{
+    add_info(history, "attributes", attributes, "kernel.cu -text -filter");
+    add_info(history, "exclude", "# The copies that Stride lays beside kernels.\n/*/lab.h\n",
+             "/*/lab.h");
+}
+
 static bool create(struct history *history, struct err *err)
 {
     /* No external template: the student's hooks are for the student's repositories. */
@@ -236,9 +245,7 @@ bool history_open_repository(struct history *history, struct err *notice, struct
         if (!head_is_readable(history->repo))
             return history_begin_fresh(history, _("its HEAD can't be read"), notice, err);
     }
-    add_info(history, "attributes", attributes, "kernel.cu -text -filter");
-    add_info(history, "exclude", "# The copies that Stride lays beside kernels.\n/*/lab.h\n",
-             "/*/lab.h");
+    add_all_info(history);
     return true;
 }
 
@@ -267,9 +274,7 @@ bool history_begin_fresh(struct history *history, const char *why, struct err *n
                      why, aside);
     free(aside);
     if (ok && (ok = create(history, err)))
-        add_info(history, "attributes", attributes, "kernel.cu -text -filter");
-    add_info(history, "exclude", "# The copies that Stride lays beside kernels.\n/*/lab.h\n",
-             "/*/lab.h");
+        add_all_info(history);
     return ok;
 }
 
@@ -373,6 +378,20 @@ bool history_signature(struct history *history, git_signature **out, int64_t tim
 
 /* ---- open and close */
 
+/* Two Strides that start in a new home at once: the second would see half of the repository that
+ * the first is making, and call it damaged. Where folders can't be locked, it goes on without. */
+static int lock_folder(const char *work)
+{
+    enum { TRIES = 300 };
+    int fd = open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; fd >= 0 && i < TRIES && flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break;
+        poll(NULL, 0, 10);
+    }
+    return fd;
+}
+
 bool history_open(struct history **out, const char *work, struct err *notice, struct err *err)
 {
     if (git_libgit2_init() < 0)
@@ -386,7 +405,10 @@ bool history_open(struct history **out, const char *work, struct err *notice, st
         history->git_dir = path_join(history->work, ".git");
         history->parked = mem_printf(
             "%.*s/parked", (int)(strrchr(history->work, '/') - history->work), history->work);
+        int lock = lock_folder(history->work);
         ok = history_open_repository(history, notice, err);
+        if (lock >= 0)
+            close(lock);
     }
     if (!ok) {
         history_close(history);

@@ -57,8 +57,8 @@ int library_list_kernels(const struct library *library, const char *slug, const 
  * on to the next. */
 char *library_starter_path(const struct library *library, const char *slug, bool again);
 
-/* Makes work/<lab>/kernel.cu from the starter when it is missing; sets *created (may be NULL). Beside
- * it lies a copy of lab.h to be read, which is no matter when it can't be written. */
+/* Makes work/<lab>/kernel.cu from the starter when it is missing; sets *created (may be NULL).
+ * Beside it lies a copy of lab.h to be read, which is no matter when it can't be written. */
 bool library_prepare(const struct library *library, const struct labfile *lab, bool *created,
                      struct err *err);
 

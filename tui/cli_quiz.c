@@ -25,6 +25,8 @@ static void print_question(const struct quiz *quiz, int number)
 {
     struct doc doc = {0};
     quiz_show(quiz, number, &doc);
+    while (doc.line_count && doc.lines[doc.line_count - 1].tag == QUIZ_TAG_CHECK)
+        doc.line_count--; /* a button of the screen */
     print_doc(&doc);
     doc_free(&doc);
 }

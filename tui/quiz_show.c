@@ -89,7 +89,7 @@ static void show_result(const struct quiz_question *question, struct doc *doc)
             doc_printf(doc, STYLE_INFO, "%s",
                        _("Predict first, then run your kernel: your own measurement decides."));
         else
-            doc_printf(doc, STYLE_DIM, "%s", _("Choose with the cursor and Enter."));
+            doc_printf(doc, STYLE_DIM, "%s", _("Choose one answer."));
     } else if (question->predict && !question->measured) {
         doc_printf(doc, STYLE_INFO, "? %s",
                    _("Your prediction is noted. Run your kernel: the measurement decides."));

@@ -291,7 +291,7 @@ HANDLER(set_bf16x2)
 }
 
 /* mode: 0 finite, 1 infinite, 2 number, 3 notanumber, 4 normal, 5 subnormal */
-static inline bool test_class(unsigned mode, bool is_nan, bool is_inf, bool is_zero, bool is_sub)
+static inline bool test_class(unsigned mode, bool is_nan, bool is_inf, bool is_sub)
 {
     switch (mode) {
     case 0:
@@ -302,8 +302,8 @@ static inline bool test_class(unsigned mode, bool is_nan, bool is_inf, bool is_z
         return !is_nan;
     case 3:
         return is_nan;
-    case 4:
-        return !is_nan && !is_inf && !is_zero && !is_sub;
+    case 4: /* zero is a normal number here, as the ISA says */
+        return !is_nan && !is_inf && !is_sub;
     default:
         return is_sub;
     }
@@ -315,7 +315,7 @@ HANDLER(testp_f32)
     u32 bits = 0;
     for (int i = 0; i < WARP_LANES; i++) {
         u32 x = a[i] & 0x7fffffff;
-        bool yes = test_class(op->mode, x > 0x7f800000, x == 0x7f800000, !x, x && x < 0x00800000);
+        bool yes = test_class(op->mode, x > 0x7f800000, x == 0x7f800000, x && x < 0x00800000);
         bits |= (u32)yes << i;
     }
     pred_store(w, op->d[0], bits);
@@ -328,7 +328,7 @@ HANDLER(testp_f64)
     u32 bits = 0;
     for (int i = 0; i < WARP_LANES; i++) {
         u64 x = a[i] & 0x7fffffffffffffffull, inf = 0x7ff0000000000000ull;
-        bool yes = test_class(op->mode, x > inf, x == inf, !x, x && x < 0x0010000000000000ull);
+        bool yes = test_class(op->mode, x > inf, x == inf, x && x < 0x0010000000000000ull);
         bits |= (u32)yes << i;
     }
     pred_store(w, op->d[0], bits);

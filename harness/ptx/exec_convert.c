@@ -160,7 +160,8 @@ static void load_float(const struct warp *w, const struct op *op, double out[WAR
         break;
     case CVT_F32:
         for (int i = 0; i < WARP_LANES; i++)
-            out[i] = bits_f32(op->flags & OP_FTZ ? flush_bits(a[i]) : a[i]);
+            /* on the way to a half, the hardware takes subnormals in spite of .ftz */
+            out[i] = bits_f32(op->flags & OP_FTZ && op->mode2 != CVT_F16 ? flush_bits(a[i]) : a[i]);
         break;
     default:
         memcpy(out, SRC(f64, op->a), WARP_LANES * sizeof *out);
@@ -225,13 +226,38 @@ static u64 float_from_float(const struct op *op, double x)
     }
 }
 
+/* A NaN: double precision hands sign and payload down, what is a copy or a shift for the hardware
+ * keeps every bit, and the rest give the canonical one. */
+static u64 nan_from_nan(const struct op *op, u64 bits, double x)
+{
+    u32 sign = (u32)(bits >> 32 & 0x80000000u);
+    bool plain = !(op->flags & (OP_FTZ | OP_SAT));
+    if (op->flags & OP_SAT)
+        return float_from_float(op, x);
+    if (op->mode == CVT_F64 && op->mode2 == CVT_F16)
+        return sign >> 16 | 0x7e00 | (bits >> 42 & 0x3ff);
+    if (op->mode == CVT_F64 && op->mode2 != CVT_F64)
+        return (sign | 0x7fc00000u | (u32)(bits >> 29 & 0x7fffff)) >>
+               (op->mode2 == CVT_BF16 ? 16 : 0);
+    if (op->mode == CVT_F32 && op->mode2 == CVT_F64 && op->flags & OP_FTZ)
+        return f64_bits(bits_f32(NAN_F32));
+    if (op->mode == CVT_F32 && op->mode2 == CVT_F32 && plain)
+        return bits;
+    if (op->mode == CVT_BF16 && op->mode2 == CVT_F32 && plain)
+        return (u64)(u32)(bits << 16);
+    return float_from_float(op, x);
+}
+
 HANDLER(cvt_float_float)
 {
     ALIGNED u64 r[WARP_LANES];
     double x[WARP_LANES];
     load_float(w, op, x);
     for (int i = 0; i < WARP_LANES; i++)
-        r[i] = float_from_float(op, x[i]);
+        r[i] = x[i] == x[i]
+                   ? float_from_float(op, x[i])
+                   : nan_from_nan(op, op->mode == CVT_F64 ? SRC(u64, op->a)[i] : SRC(u32, op->a)[i],
+                                  x[i]);
     put_any(w, op->d[0], op->width, r);
     return op + 1;
 }

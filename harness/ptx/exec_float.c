@@ -12,8 +12,9 @@ static inline vu32 canonical(vf32 x)
     return v32_pick((vu32)(x == x), (vu32)x, v32_set(NAN_F32));
 }
 
-/* Double precision passes the first NaN on, made quiet; an invalid operation gives the negative
- * one. */
+/* Double precision passes a NaN on, made quiet: of several the first of x, y, z. The hardware's
+ * sums and products prefer their last operand, a fused one the second factor, then the summand;
+ * division (a program) its first. An invalid operation gives the negative one. */
 static inline vu64 passed64(vf64 r, vf64 x, vf64 y, vf64 z)
 {
     const vu64 quiet = v64_set(1ull << 51);
@@ -65,21 +66,23 @@ VECTOR2(sub_f32, 32, vf32, canonical(x - y))
 VECTOR2(mul_f32, 32, vf32, canonical(x *y))
 VECTOR2(div_f32, 32, vf32, canonical(x / y))
 VECTOR3(fma_f32, 32, vf32, canonical(fma_vector(x, y, z)))
-VECTOR2(add_f64, 64, vf64, passed64(x + y, x, y, y))
-VECTOR2(sub_f64, 64, vf64, passed64(x - y, x, y, y))
-VECTOR2(mul_f64, 64, vf64, passed64(x *y, x, y, y))
+VECTOR2(add_f64, 64, vf64, passed64(x + y, y, x, x))
+VECTOR2(sub_f64, 64, vf64, passed64(x - y, y, x, x))
+VECTOR2(mul_f64, 64, vf64, passed64(x *y, y, x, x))
 VECTOR2(div_f64, 64, vf64, passed64(x / y, x, y, y))
-VECTOR3(fma_f64, 64, vf64, passed64(fma_vector64(x, y, z), x, y, z))
-VECTOR1(neg_f32, 32, vu32, x ^ 0x80000000u)
-VECTOR1(abs_f32, 32, vu32, x & 0x7fffffffu)
-VECTOR1(neg_f64, 64, vu64, x ^ (1ull << 63))
-VECTOR1(abs_f64, 64, vu64, x & ~(1ull << 63))
+VECTOR3(fma_f64, 64, vf64, passed64(fma_vector64(x, y, z), y, z, x))
+/* neg and abs are additions for the hardware: NaN becomes what an addition makes of it, and of
+ * double precision keeps its sign. */
+VECTOR1(neg_f32, 32, vf32, canonical(-x))
+VECTOR1(abs_f32, 32, vf32, canonical((vf32)((vu32)x & 0x7fffffffu)))
+VECTOR1(neg_f64, 64, vf64, passed64(-x, x, x, x))
+VECTOR1(abs_f64, 64, vf64, passed64((vf64)((vu64)x & ~(1ull << 63)), x, x, x))
 VECTOR2(copysign_f32, 32, vu32, (y & 0x7fffffffu) | (x & 0x80000000u))
 VECTOR2(copysign_f64, 64, vu64, (y & ~(1ull << 63)) | (x & 1ull << 63))
 UNARY(sqrt_f32, u32, f32, canonical_f32(sqrtf(x)))
 UNARY(sqrt_f64, f64, f64, passed(sqrt(x), x, x, x))
-UNARY(neg_ftz_f32, u32, u32, flush_bits(x) ^ 0x80000000u)
-UNARY(abs_ftz_f32, u32, u32, flush_bits(x) & 0x7fffffffu)
+UNARY(neg_ftz_f32, u32, u32, canonical_f32(bits_f32(flush_bits(x) ^ 0x80000000u)))
+UNARY(abs_ftz_f32, u32, u32, canonical_f32(bits_f32(flush_bits(x) & 0x7fffffffu)))
 
 /* ---- modifiers */
 
@@ -112,10 +115,10 @@ ANY2(div_any_f32, op->mode <= ROUND_RN ? x / y : div_f32_rounded(x, y, op->mode)
 ANY1(sqrt_any_f32, op->mode <= ROUND_RN ? sqrtf(x) : sqrt_f32_rounded(x, op->mode))
 ANY1(rcp_any_f32, op->mode <= ROUND_RN ? 1.0f / x : div_f32_rounded(1.0f, x, op->mode))
 
-BINARY(add_any_f64, f64, f64, passed(add_f64_rounded(x, y, op->mode), x, y, y))
-BINARY(sub_any_f64, f64, f64, passed(add_f64_rounded(x, -y, op->mode), x, y, y))
-BINARY(mul_any_f64, f64, f64, passed(mul_f64_rounded(x, y, op->mode), x, y, y))
-TERNARY(fma_any_f64, f64, f64, passed(fma_f64_rounded(x, y, z, op->mode), x, y, z))
+BINARY(add_any_f64, f64, f64, passed(add_f64_rounded(x, y, op->mode), y, x, x))
+BINARY(sub_any_f64, f64, f64, passed(add_f64_rounded(x, -y, op->mode), y, x, x))
+BINARY(mul_any_f64, f64, f64, passed(mul_f64_rounded(x, y, op->mode), y, x, x))
+TERNARY(fma_any_f64, f64, f64, passed(fma_f64_rounded(x, y, z, op->mode), y, z, x))
 BINARY(div_any_f64, f64, f64, passed(div_f64_rounded(x, y, op->mode), x, y, y))
 UNARY(sqrt_any_f64, f64, f64, passed(sqrt_f64_rounded(x, op->mode), x, x, x))
 UNARY(rcp_any_f64, f64, f64, passed(div_f64_rounded(1.0, x, op->mode), x, x, x))
@@ -167,7 +170,7 @@ ANY2(minmax_any_f32, minmax(x, y, (unsigned)op->imm))
 static inline f64 min_f64(f64 x, f64 y)
 {
     if (x != x)
-        return y;
+        return y == y ? y : bits_f64(f64_bits(y) | 1ull << 51);
     if (y != y)
         return x;
     return x == y ? (signbit(x) ? x : y) : x < y ? x : y;
@@ -210,5 +213,12 @@ static inline f64 flushed_f64(f64 x)
     return f64_bits(x) & 0x7ff0000000000000ull ? x : copysign(0, x);
 }
 
-UNARY(rcp_approx_f64, f64, f64, upper(flushed_f64(1.0 / flushed_f64(upper(x)))))
+/* Of the .ftz forms, which are one instruction, every NaN result is this one. */
+static inline f64 approx_f64(f64 r)
+{
+    return r == r ? upper(flushed_f64(r)) : bits_f64(0x7fffffff00000000ull);
+}
+
+UNARY(rcp_approx_f64, f64, f64, approx_f64(1.0 / flushed_f64(upper(x))))
+UNARY(rsqrt_approx_ftz_f64, f64, f64, approx_f64(1.0 / sqrt(flushed_f64(upper(x)))))
 UNARY(rsqrt_approx_f64, f64, f64, upper(flushed_f64(1.0 / sqrt(flushed_f64(upper(x))))))

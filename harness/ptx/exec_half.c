@@ -10,14 +10,16 @@
 /* Flags of op->mode2 beyond OP_FTZ and OP_SAT: */
 enum { HALF_RELU = 1, HALF_NAN = 2, HALF_XORSIGN = 4, HALF_MAX = 8 };
 
+/* With .ftz, subnormal to zero of the same sign. */
+static inline u32 half_flush(const struct op *op, u32 h)
+{
+    return (op->flags & OP_FTZ) && !(h & (op->mode ? 0x7f80u : 0x7c00u)) ? h & 0x8000 : h;
+}
+
 static inline double half_in(const struct op *op, u32 bits)
 {
-    u32 h = bits & 0xffff;
-    if (op->mode)
-        return bf16_to_f32((uint16_t)h);
-    if ((op->flags & OP_FTZ) && !(h & 0x7c00))
-        h &= 0x8000;
-    return f16_to_f32((uint16_t)h);
+    u32 h = half_flush(op, bits & 0xffff);
+    return op->mode ? bf16_to_f32((uint16_t)h) : f16_to_f32((uint16_t)h);
 }
 
 static inline u32 half_out(const struct op *op, double x)
@@ -26,10 +28,7 @@ static inline u32 half_out(const struct op *op, double x)
         x = x > 0 ? (x < 1 ? x : 1) : 0;
     if ((op->mode2 & HALF_RELU) && !(x > 0) && x == x)
         x = 0;
-    u32 h = op->mode ? f64_to_bf16(x, ROUND_RN) : f64_to_f16(x, ROUND_RN);
-    if ((op->flags & OP_FTZ) && !op->mode && !(h & 0x7c00))
-        h &= 0x8000;
-    return h;
+    return half_flush(op, op->mode ? f64_to_bf16(x, ROUND_RN) : f64_to_f16(x, ROUND_RN));
 }
 
 #define HALF(name, ARGS, EXPR)                                                                     \
@@ -73,15 +72,13 @@ HALF(fma, 3, fma_odd(x, y, z))
 HALF(ex2, 1, exp2(x))
 HALF(tanh, 1, tanh(x))
 
-/* Sign operations keep NaN payloads out of it: they work on the bits. */
+/* An addition for the hardware, so NaN comes out as it does of one. */
 static u32 half_neg(const struct op *op, u32 x, u32 y, u32 z)
 {
     (void)y;
     (void)z;
-    u32 h = x & 0xffff;
-    if ((op->flags & OP_FTZ) && !op->mode && !(h & 0x7c00))
-        h &= 0x8000;
-    return h ^ 0x8000;
+    u32 h = half_flush(op, x & 0xffff), infinity = op->mode ? 0x7f80u : 0x7c00u;
+    return (h & 0x7fff) > infinity ? NAN_F16 : h ^ 0x8000;
 }
 HALF_HANDLERS(neg, 1)
 

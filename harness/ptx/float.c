@@ -206,8 +206,8 @@ uint16_t f64_to_bf16(double x, enum rounding rounding)
 
 uint32_t f32_to_tf32(uint32_t bits, bool ties_away)
 {
-    if ((bits & 0x7f800000u) == 0x7f800000u)
-        return bits & 0x7fffffu ? NAN_F32 : bits;
+    if ((bits & 0x7f800000u) == 0x7f800000u) /* rna is a program that drops bits of NaN too */
+        return (bits & 0x7fffffu && !ties_away ? NAN_F32 : bits) & ~0x1fffu;
     uint32_t low = bits & 0x1fff, kept = bits & ~0x1fffu;
     bool up = ties_away ? low >= 0x1000 : low > 0x1000 || (low == 0x1000 && (bits & 0x2000));
     return up ? kept + 0x2000 : kept;

@@ -19,7 +19,7 @@ typedef __int128 i128;
 typedef unsigned __int128 u128;
 
 struct want {
-    enum { WANT_EXACT, WANT_ANY, WANT_NAN, WANT_NEAR } kind;
+    enum { WANT_EXACT, WANT_ANY, WANT_NAN, WANT_NEAR } kind; /* WANT_NAN: some double NaN */
     uint64_t bits;
     double value, slack; /* WANT_NEAR: as a number */
     char format;         /* of WANT_NAN and WANT_NEAR: 'h' f16, 'b' bf16, 'f' f32, 'd' f64 */
@@ -209,7 +209,7 @@ static inline struct want exactly(uint64_t bits)
 
 static inline struct want want_f32(float x)
 {
-    return x == x ? exactly(of_f32(x)) : (struct want){.kind = WANT_NAN, .format = 'f'};
+    return exactly(x == x ? of_f32(x) : 0x7fffffff);
 }
 
 static inline struct want want_f64(double x)
@@ -220,14 +220,16 @@ static inline struct want want_f64(double x)
 static inline struct want want_narrow(char letter, double x, int mode)
 {
     if (x != x)
-        return (struct want){.kind = WANT_NAN, .format = letter == 'h' ? 'h' : 'b'};
+        return exactly(0x7fff);
     return exactly(to_narrow(letter == 'h' ? &narrow_f16 : &narrow_bf16, x, mode, false));
 }
 
 static inline struct want want_near(char format, double x, double slack)
 {
-    if (x != x)
+    if (x != x && format == 'd')
         return (struct want){.kind = WANT_NAN, .format = format};
+    if (x != x)
+        return exactly(format == 'f' ? 0x7fffffff : 0x7fff);
     return (struct want){.kind = WANT_NEAR, .value = x, .slack = slack, .format = format};
 }
 

@@ -51,18 +51,47 @@ static inline struct want float_from_int(const struct form_match *m, struct kind
     return want_f32(says(m, "sat") ? (float)saturated(f) : f);
 }
 
+static inline bool form_integral(const struct form_match *m)
+{
+    return says(m, "rni") || says(m, "rzi") || says(m, "rmi") || says(m, "rpi");
+}
+
+/* What NaN becomes: double precision hands sign and payload down, a copy and a shift keep all
+ * bits, the rest give the canonical one. */
+static inline struct want nan_from_nan(const struct form_match *m, struct kind to, struct kind from,
+                                       uint64_t bits)
+{
+    uint64_t sign = bits >> 63, payload = bits >> 29 & 0x7fffff;
+    bool ftz = says(m, "ftz");
+    if (says(m, "sat"))
+        return exactly(0);
+    if (from.bits == 64 && to.bits == 64)
+        return want_f64(NAN);
+    if (from.bits == 64 && to.letter == 'f')
+        return exactly(sign << 31 | 0x7fc00000 | payload);
+    if (from.bits == 64)
+        return exactly(sign << 15 |
+                       (to.letter == 'h' ? 0x7e00 | payload >> 13 : 0x7fc0 | payload >> 16));
+    if (to.bits == 64)
+        return ftz && from.letter == 'f' ? exactly(0x7fffffffe0000000) : want_f64(NAN);
+    if (to.bits == 32 && !ftz && from.letter != 'h' && !form_integral(m))
+        return exactly(from.letter == 'B' ? (bits & 0xffff) << 16 : bits);
+    return exactly(to.bits == 32 ? 0x7fffffff : 0x7fff);
+}
+
 static inline struct want float_from_float(const struct form_match *m, struct kind to,
                                            struct kind from, uint64_t bits)
 {
-    bool integral = says(m, "rni") || says(m, "rzi") || says(m, "rmi") || says(m, "rpi");
-    bool ftz = says(m, "ftz");
-    double x = number_in(from, bits, ftz);
+    bool integral = form_integral(m), ftz = says(m, "ftz");
+    double x = number_in(from, bits, ftz && to.letter != 'h');
     int mode = mode_of(m);
     if (integral)
         x = integral_of(x, mode);
+    if (x != x)
+        return nan_from_nan(m, to, from, bits);
     if (says(m, "sat"))
         x = saturated(x);
-    if (says(m, "relu") && x == x)
+    if (says(m, "relu"))
         x = x > 0 ? x : 0;
     if (to.letter != 'f')
         return want_narrow(to.letter, x, mode);
@@ -80,7 +109,7 @@ static inline struct want tf32_from(const struct form_match *m, uint64_t bits)
 {
     uint32_t x = (uint32_t)bits, rest = x & 0x1fff, kept = x & ~0x1fffu;
     if (as_f32(x) != as_f32(x))
-        return (struct want){.kind = WANT_NAN, .format = 'f'};
+        return exactly(says(m, "rna") ? kept : 0x7fffe000);
     if (says(m, "relu") && x >> 31)
         return exactly(0);
     bool up = says(m, "rna")

@@ -157,9 +157,10 @@ static inline bool float_f32(const struct form_match *m, const char *name, const
         r = -a;
     else if (!strcmp(name, "abs"))
         r = fabsf(a);
-    else if (!strcmp(name, "copysign"))
-        r = copysignf(b, a);
-    else if (!strcmp(name, "min") || !strcmp(name, "max"))
+    else if (!strcmp(name, "copysign")) {
+        out[0] = exactly((in[1] & 0x7fffffff) | (in[0] & 0x80000000));
+        return true;
+    } else if (!strcmp(name, "min") || !strcmp(name, "max"))
         r = (float)minmax(m, a, b);
     else
         return false;
@@ -176,6 +177,10 @@ static inline bool float_f64(const struct form_match *m, const char *name, const
         a = flushed(as_f64(in[0] >> 32 << 32), 0x1p-1022);
         r = !strcmp(name, "rcp") ? 1 / a : 1 / sqrt(a);
         out[0] = want_near('d', flushed(r, 0x1p-1022), fabs(r) * 0x1p-18);
+        return true;
+    }
+    if (a != a && (!strcmp(name, "neg") || !strcmp(name, "abs"))) {
+        out[0] = exactly(in[0] | 1ull << 51);
         return true;
     }
     if (is_rounded(name))
@@ -200,14 +205,14 @@ static inline struct want half_one(const struct form_match *m, const char *name,
                                    uint64_t xa, uint64_t xb, uint64_t xc)
 {
     const struct narrow *f = letter == 'h' ? &narrow_f16 : &narrow_bf16;
-    double least = says(m, "ftz") && letter == 'h' ? 0x1p-14 : 0, r;
+    double least = says(m, "ftz") ? ldexp(1, f->lowest) : 0, r;
     double a = flushed(of_narrow(f, xa & 0xffff), least);
     double b = flushed(of_narrow(f, xb & 0xffff), least);
     double c = flushed(of_narrow(f, xc & 0xffff), least);
     char format = letter == 'h' ? 'h' : 'b';
     if (!strcmp(name, "ex2") || !strcmp(name, "tanh")) {
         double relative = letter == 'h' ? 0x1p-9 : 0x1p-7;
-        r = name[0] == 'e' ? exp2(a) : tanh(a);
+        r = flushed(name[0] == 'e' ? exp2(a) : tanh(a), least);
         if (fabs(r) > f->most)
             r = INFINITY;
         return want_near(format, r, fabs(r) * relative + ldexp(1, f->lowest - f->mantissa));
@@ -331,7 +336,7 @@ static inline bool classify(const struct form_match *m, struct kind k, uint64_t 
              : says(m, "infinite")   ? isinf(x)
              : says(m, "number")     ? x == x
              : says(m, "notanumber") ? x != x
-             : says(m, "normal")     ? class == FP_NORMAL
+             : says(m, "normal")     ? class == FP_NORMAL || class == FP_ZERO
                                      : class == FP_SUBNORMAL;
     out[0] = exactly(r);
     return true;

@@ -52,7 +52,7 @@ static void try_on(const char *opcode, const struct form_match *m, const struct 
         goto done;
     }
     for (unsigned e = 0; e < COUNT && complaints < COMPLAINTS; e++) {
-        if (!columns_judge(in, out, COUNT, e, m, s, why, sizeof why)) {
+        if (!columns_judge(in, out, COUNT, e, m, s, false, why, sizeof why)) {
             print_error("%s (build %d): %s\n", opcode, isa, why);
             complaints++;
         }

@@ -59,7 +59,9 @@ static inline uint64_t columns_allowed(const struct form_match *m, unsigned j)
  * half). The ISA leaves the register as it was, and so does the simulator. */
 static inline bool columns_guard_lost(const struct form_match *m)
 {
-    return word_eq(m, 0, "testp") || word_eq(m, 0, "set");
+    struct kind to = kind_of(m, m->word_count - 2), from = kind_of(m, m->word_count - 1);
+    bool converts = strchr("fhB", to.letter) || (from.bits == 16 && !from.pair);
+    return word_eq(m, 0, "testp") || (word_eq(m, 0, "set") && !to.pair && converts);
 }
 
 static inline void columns_fill(uint64_t *in, unsigned count, const struct form_match *m,

@@ -150,7 +150,8 @@ static void diff_form(struct diff *d, const struct form *form)
     for (unsigned i = 0; i < all.count; i++) {
         struct form_match m;
         struct kernel_shape s;
-        bool taken = i % step == 0 && (!d->part || strstr(all.list[i], d->part));
+        /* not the same place of each step: the last word of a pattern varies fastest */
+        bool taken = i % step == i / step % step && (!d->part || strstr(all.list[i], d->part));
         if (taken && form_find(&m, all.list[i]) && kernel_shape(&s, &m)) {
             s.immediate = 0xca;
             s.negated = i % 2 && strchr(form->operands, 'p') && strchr(form->operands, '?');

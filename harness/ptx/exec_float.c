@@ -7,9 +7,20 @@
 
 #include <math.h>
 
+/* Lane masks: equal, which a NaN is not even to itself. */
+static inline vu32 equal32(vf32 x, vf32 y)
+{
+    return (vu32)(x == y);
+}
+
+static inline vu64 equal64(vf64 x, vf64 y)
+{
+    return (vu64)(x == y);
+}
+
 static inline vu32 canonical(vf32 x)
 {
-    return v32_pick((vu32)(x == x), (vu32)x, v32_set(NAN_F32));
+    return v32_pick(equal32(x, x), (vu32)x, v32_set(NAN_F32));
 }
 
 /* Double precision passes a NaN on, made quiet: of several the first of x, y, z. The hardware's
@@ -19,10 +30,10 @@ static inline vu64 passed64(vf64 r, vf64 x, vf64 y, vf64 z)
 {
     const vu64 quiet = v64_set(1ull << 51);
     vu64 nan = v64_pick(
-        (vu64)(x != x), (vu64)x | quiet,
-        v64_pick((vu64)(y != y), (vu64)y | quiet,
-                 v64_pick((vu64)(z != z), (vu64)z | quiet, v64_set(0xfff8000000000000ull))));
-    return v64_pick((vu64)(r == r), (vu64)r, nan);
+        ~equal64(x, x), (vu64)x | quiet,
+        v64_pick(~equal64(y, y), (vu64)y | quiet,
+                 v64_pick(~equal64(z, z), (vu64)z | quiet, v64_set(0xfff8000000000000ull))));
+    return v64_pick(equal64(r, r), (vu64)r, nan);
 }
 
 static inline double passed(double r, double x, double y, double z)
@@ -129,14 +140,14 @@ UNARY(rcp_any_f64, f64, f64, passed(div_f64_rounded(1.0, x, op->mode), x, x, x))
 static inline vu32 min_vector(vf32 x, vf32 y)
 {
     vu32 less = v32_pick((vu32)(x == y), (vu32)((vs32)x < (vs32)y), (vu32)(x < y));
-    vu32 r = v32_pick(less | (vu32)(y != y), (vu32)x, (vu32)y);
+    vu32 r = v32_pick(less | ~equal32(y, y), (vu32)x, (vu32)y);
     return canonical((vf32)r);
 }
 
 static inline vu32 max_vector(vf32 x, vf32 y)
 {
     vu32 more = v32_pick((vu32)(x == y), (vu32)((vs32)x > (vs32)y), (vu32)(x > y));
-    vu32 r = v32_pick(more | (vu32)(y != y), (vu32)x, (vu32)y);
+    vu32 r = v32_pick(more | ~equal32(y, y), (vu32)x, (vu32)y);
     return canonical((vf32)r);
 }
 

@@ -8,6 +8,7 @@
 #include "harness/ptx/cfg.h"
 #include "harness/ptx/handlers.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,7 @@ static void draft_all(struct lower *l)
         if (d->kind != DRAFT_PLAIN || !is_branch(d))
             continue;
         bool table = d->match->form->handler == H_brx;
+        assert(d->inst);
         d->targets = find_targets(l, d->inst, table, &d->target_count);
         for (uint32_t t = 0; d->targets && t < d->target_count; t++)
             d->targets[t] = start[d->targets[t]];
@@ -251,6 +253,7 @@ static void make_unknown(struct lower *l, const struct inst *inst, struct op *op
 
 static void lower_guard(struct lower *l, const struct draft *d, struct op *op, bool inverted)
 {
+    assert(d->inst);
     if (d->inst->guard_not != inverted)
         op->flags |= OP_GUARD_NOT;
     op->guard = lower_register(l, d->inst->guard);
@@ -289,6 +292,7 @@ static void lower_draft(struct lower *l, const struct layout *y, uint32_t number
     *l->why = '\0';
     l->inst = d->inst;
     op->line = d->inst ? d->inst->line : 0;
+    assert(d->inst || d->kind == DRAFT_PLAIN); /* the last return is nobody's instruction */
     if (d->kind == DRAFT_UNKNOWN) {
         if (d->match)
             lower_fail(l, "its target is not a label of this function");

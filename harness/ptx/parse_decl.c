@@ -261,7 +261,7 @@ static struct variable *parse_declarator(struct parser *p, enum ptx_space space,
 
 bool parse_variable(struct parser *p, enum ptx_space space, bool is_extern)
 {
-    struct var_type type;
+    struct var_type type = {0};
     if (!parse_var_type(p, &type))
         return false;
     do {
@@ -295,7 +295,7 @@ bool parse_parameters(struct parser *p, struct variable **out)
     if (parse_accept(p, ')'))
         return true;
     do {
-        struct var_type type;
+        struct var_type type = {0};
         bool is_reg = token_is(p->token, ".reg");
         if (!is_reg && !token_is(p->token, ".param"))
             return parse_fail(p, "a parameter starts with .param");

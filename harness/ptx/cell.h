@@ -73,4 +73,9 @@ void conflict_report_unset(struct access *a, const struct cell *cell, enum hazar
 bool key_is_near(const struct access *a, uint32_t key);
 bool site_is_copy(const struct access *a, uint16_t site);
 
+/* ---- speculation.c ---- */
+
+/* Is the value that this lane loads thrown away unused, as the compiler's speculative loads are? */
+bool read_is_idle(struct warp *w, const struct op *op, unsigned lane);
+
 #endif

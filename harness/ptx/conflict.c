@@ -55,7 +55,7 @@ void conflict_report(struct access *a, const struct cell *cell, enum ptx_hazard_
 
 void conflict_report_unset(struct access *a, const struct cell *cell, enum hazard_reason reason)
 {
-    if (a->reported)
+    if (a->reported || read_is_idle(a->w, a->op, a->lane))
         return;
     a->reported = true;
     struct hazard_finding finding = finding_of(a, cell, PTX_HAZARD_UNINITIALISED, reason,
@@ -185,6 +185,8 @@ static void conflict_with_write(struct access *a, struct cell *cell, bool readin
         return;
     if (!reading && same_value && !site_is_copy(a, other.site))
         return;
+    if (reading && read_is_idle(a->w, a->op, a->lane))
+        return;
     if (reading)
         report_read_and_write(a, cell, other, true, false, key_is_async(key));
     else
@@ -206,6 +208,8 @@ static void conflict_with_copy(struct access *a, struct cell *cell, bool reading
         conflict_report(a, cell, PTX_HAZARD_IN_FLIGHT, REASON_STORE, other, false);
         return;
     }
+    if (read_is_idle(a->w, a->op, a->lane))
+        return;
     uint32_t issued = async_issue_epoch(a->w->block, owner, cell->address);
     if (!clock_knows(&a->block->clock, a->w->id, a->lane, owner, issued) &&
         sense_of(a, other, true, false) == SENSE_TOO_LATE)

@@ -24,6 +24,8 @@ struct hazard_warp {
     bool precise;
     uint32_t *seen; /* by op.site: number of the warp's shared access that ran it last */
     uint32_t accesses, interval, own_interval; /* so far; first one since a barrier, a __syncwarp */
+    const struct op *idle_op;     /* speculation.c: of this load, at this access, ... */
+    uint32_t idle_at, idle_lanes; /* ... the lanes whose value goes nowhere */
     uint8_t *local_set; /* local memory: 4 bits a word, 32 lanes in a row; NULL until used */
     uint32_t local_words;
 };
@@ -111,6 +113,7 @@ struct hazard_worker {
     bool cut;
     uint32_t last; /* index of the finding counted last */
     struct timeline timeline;
+    uint32_t reads_followed;  /* speculation.c's work, which is bounded */
     uint8_t *bulk_sites;      /* per site: it is a bulk copy */
     struct async_warp *async; /* one per warp */
     struct sync_block *sync;

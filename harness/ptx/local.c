@@ -1,6 +1,7 @@
 #include "harness/ptx/hazard.h"
 
 #include "harness/base/buf.h"
+#include "harness/ptx/cell.h"
 
 #include <string.h>
 
@@ -33,11 +34,12 @@ void hazard_local_read_lanes(struct warp *w, const struct op *op, uint32_t mask,
                              const uint32_t addr[32], uint32_t bytes)
 {
     uint8_t *set = local_set(w);
+    hazard_note(w->hazard, op);
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         for (uint32_t word = addr[lane] / 4; word * 4 < addr[lane] + bytes; word++) {
             uint8_t need = nibble(addr[lane], bytes, word), *have = &set[word * 32 + lane];
-            if ((*have & need) == need)
+            if ((*have & need) == need || read_is_idle(w, op, lane))
                 continue;
             *have = 15; /* once is enough */
             hazard_add(w, &(struct hazard_finding){.kind = PTX_HAZARD_UNINITIALISED,

@@ -39,7 +39,7 @@ static void word_after_bytes_sees_each_of_them(void **state)
     /* thread 0 writes three of four bytes, and reads the word */
     fixture_run(&f,
                 "mov.u16 %h1, 5;\nst.shared.u8 [%r3], %h1;\nst.shared.u16 [%r3+2], %h1;\n"
-                "ld.shared.u32 %r6, [%r3];\n",
+                "ld.shared.u32 %r6, [%r3];\nst.global.u32 [%rd5], %r6;\n",
                 1);
     assert_true(fixture_has(&f, PTX_HAZARD_UNINITIALISED));
     fixture_end(&f);
@@ -124,11 +124,34 @@ static void each_reader_has_to_be_waited_for(void **state)
     buf_free(&body);
 }
 
+static void loads_that_go_nowhere_are_no_matter(void **state)
+{
+    (void)state;
+    struct ptx_fixture f;
+    /* every thread loads, only threads below 8 take it */
+    static const char body[] = "setp.lt.u32 %%p1, %%r1, %u;\nld.shared.u32 %%r6, [%%r4+64];\n"
+                               "add.u32 %%r7, %%r6, 1;\nselp.u32 %%r8, %%r7, 0, %%p1;\n"
+                               "st.global.u32 [%%rd5], %%r8;\n";
+    struct buf text = {0};
+    buf_printf(&text, body, 0);
+    fixture_run(&f, buf_str(&text), 32);
+    fixture_is_clean(&f);
+    fixture_end(&f);
+    buf_clear(&text);
+    buf_printf(&text, body, 8);
+    fixture_run(&f, buf_str(&text), 32);
+    assert_int_equal(f.result.hazard_count, 1);
+    assert_int_equal(f.result.hazards[0].kind, PTX_HAZARD_UNINITIALISED);
+    assert_int_equal(f.result.hazards[0].count, 8);
+    fixture_end(&f);
+    buf_free(&text);
+}
+
 static void arrays_are_named_by_element(void **state)
 {
     (void)state;
     struct ptx_fixture f;
-    fixture_run(&f, "ld.shared.u32 %r6, [%r4+64];\n", 4);
+    fixture_run(&f, "ld.shared.u32 %r6, [%r4+64];\nst.global.u32 [%rd5], %r6;\n", 4);
     assert_int_equal(f.result.hazard_count, 1);
     assert_string_equal(f.result.hazards[0].where, "s[16]");
     assert_int_equal(f.result.hazards[0].count, 4);
@@ -144,6 +167,7 @@ int main(void)
         cmocka_unit_test(stores_of_one_value_are_harmless),
         cmocka_unit_test(atomics_go_together_and_with_nothing_else),
         cmocka_unit_test(each_reader_has_to_be_waited_for),
+        cmocka_unit_test(loads_that_go_nowhere_are_no_matter),
         cmocka_unit_test(arrays_are_named_by_element),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,9 +196,18 @@ static const char *stop_reason(enum verdict verdict, bool poisoned)
 struct progress {      /* of one check_run */
     const char *stop;  /* why the rest is not run; NULL while it is */
     struct err memory; /* why a size found no memory */
-    bool prints;       /* the kernel calls printf */
+    bool prints;       /* the kernel calls printf ... */
+    unsigned silent;   /* ... and so many sizes were left out for it */
     double start_ms;
 };
+
+static bool too_many_lines(const struct progress *progress, const struct lab_shape *shape)
+{
+    double threads = 1;
+    for (int i = 0; i < 3; i++)
+        threads *= (double)shape->grid[i] * shape->block[i];
+    return progress->prints && threads > CHECK_PRINTING_THREADS;
+}
 
 /* How long the next launch may take. */
 static double deadline_of(const struct check_request *request, const struct progress *progress)
@@ -258,6 +267,13 @@ static bool run_size(struct check_result *result, const struct check_request *re
         emit_not_run(result, request, n, request->seed, progress->stop);
         return true;
     }
+    if (result->total && too_many_lines(progress, &shape)) {
+        emit_not_run(
+            result, request, n, request->seed,
+            _("the kernel prints, and this size has more threads than lines can be waited for"));
+        progress->silent++;
+        return true;
+    }
     struct err memory = {0};
     if (!fit(&shape, request, n) || !trial_open(&trial, request, &shape, &memory)) {
         emit_not_run(result, request, n, request->seed,
@@ -286,6 +302,9 @@ bool check_run(struct check_result *out, const struct check_request *request, st
         out->verdict = VERDICT_CANNOT_RUN;
         say(out, _("no case could run: %s"),
             *progress.memory.text ? progress.memory.text : _("the GPU has too little free memory"));
+    } else if (progress.silent) {
+        say(out, _("passes %u cases; %u were left out, since the kernel prints"), out->passed,
+            out->not_run);
     } else if (out->not_run) {
         say(out, _("passes %u cases; %u found no memory"), out->passed, out->not_run);
     } else {

@@ -426,6 +426,32 @@ static void a_printing_kernel_gets_more_time(void **state)
     drop(&seen);
 }
 
+/* A size with more threads than lines can be waited for is left out, and said to be. */
+static void a_printing_kernel_leaves_large_sizes_out(void **state)
+{
+    (void)state;
+    static const uint64_t large[] = {4096, 4096 * 1031};
+    struct seen seen;
+    struct err err = {0};
+    struct image prints = {.ptx = "\tcall.uni (retval0),\n\tvprintf,\n"};
+    struct check_request request = request_of(&seen, good);
+    request.image = &prints;
+    request.sizes = large;
+    request.size_count = 2;
+    assert_true(check_run(&seen.result, &request, &err));
+    assert_int_equal(seen.result.verdict, VERDICT_PASS);
+    assert_int_equal(seen.result.not_run, 1);
+    assert_non_null(strstr(seen.result.summary, "1 were left out, since the kernel prints"));
+    drop(&seen);
+    request = request_of(&seen, good);
+    request.image = &prints;
+    request.sizes = large + 1;
+    request.size_count = 1;
+    assert_true(check_run(&seen.result, &request, &err));
+    assert_int_equal(seen.result.not_run, 0);
+    drop(&seen);
+}
+
 static void hazards_are_merged_and_beat_right_answers(void **state)
 {
     (void)state;
@@ -579,6 +605,7 @@ int main(void)
         cmocka_unit_test(after_a_lost_context_nothing_runs),
         cmocka_unit_test(an_endless_kernel_is_launched_once),
         cmocka_unit_test(a_printing_kernel_gets_more_time),
+        cmocka_unit_test(a_printing_kernel_leaves_large_sizes_out),
         cmocka_unit_test(hazards_are_merged_and_beat_right_answers),
         cmocka_unit_test(sizes_shrink_to_the_memory),
         cmocka_unit_test(nothing_is_added_around_exact_bounds),

@@ -114,7 +114,8 @@ static bool map_runs(struct warp *w, const struct op *op, const struct place *p,
 }
 
 /* Tells the checks what is touched: the runs in pieces of up to 16 bytes, dealt out to the lanes in
- * order. */
+ * order, but from lane 1 on: which lane gets what is nobody's business, so a program in which each
+ * lane stored just what it would get in a plain order must not look as if nothing were shared. */
 static void tell(struct warp *w, const struct op *op, const struct place *p, bool stores)
 {
     u32 total = p->count * p->bytes, piece = lowest_bit(p->base | p->step | p->bytes);
@@ -127,7 +128,7 @@ static void tell(struct warp *w, const struct op *op, const struct place *p, boo
         ALIGNED u64 global[WARP_LANES];
         LANES
         {
-            u32 at = from + (u32)i * piece;
+            u32 at = from + ((u32)i + WARP_LANES - 1) % WARP_LANES * piece;
             global[i] = p->base + at / p->bytes * p->step + at % p->bytes;
             shared[i] = (u32)global[i];
         }

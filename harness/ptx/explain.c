@@ -266,11 +266,22 @@ static void fill_hazard(struct ptx_hazard *out, const struct run *run,
 
 /* ---- merging */
 
-static bool same_group(const struct hazard_run *run, const struct hazard_finding *a,
+/* One line in the report: the same line of the student's file, whoever called it. */
+static bool same_line(const struct run *run, uint32_t a, uint32_t b)
+{
+    if (a == b || !a || !b)
+        return a == b;
+    const struct ptx_module *module = run->func->module;
+    const struct ptx_line *x = &module->lines[hazard_student_frame(module, a)];
+    const struct ptx_line *y = &module->lines[hazard_student_frame(module, b)];
+    return x->line == y->line && !strcmp(x->file, y->file);
+}
+
+static bool same_group(const struct run *run, const struct hazard_finding *a,
                        const struct hazard_finding *b)
 {
-    return a->kind == b->kind && run->student_line[a->line] == run->student_line[b->line] &&
-           run->student_line[a->other_line] == run->student_line[b->other_line];
+    return a->kind == b->kind && same_line(run, a->line, b->line) &&
+           same_line(run, a->other_line, b->other_line);
 }
 
 static bool is_race(enum ptx_hazard_kind kind)
@@ -283,15 +294,16 @@ static bool is_race(enum ptx_hazard_kind kind)
 /* Are these one bug, and does the first say more about it? A race between warps against the same
  * two lines inside a warp; a copy that was waited for and not published against the same copy seen
  * before its owner got to the wait. */
-static bool says_more(const struct hazard_run *run, const struct hazard_finding *more,
+static bool says_more(const struct run *run, const struct hazard_finding *more,
                       const struct hazard_finding *less)
 {
-    uint32_t a = run->student_line[more->line], b = run->student_line[more->other_line];
-    uint32_t c = run->student_line[less->line], d = run->student_line[less->other_line];
+    bool same = same_line(run, more->line, less->line) &&
+                same_line(run, more->other_line, less->other_line);
+    bool turned = same_line(run, more->line, less->other_line) &&
+                  same_line(run, more->other_line, less->line);
     if (more->kind == PTX_HAZARD_NOT_PUBLISHED && less->kind == PTX_HAZARD_IN_FLIGHT)
-        return less->reason != REASON_BULK && a == c && b == d;
-    return is_race(more->kind) && less->kind == PTX_HAZARD_LOCKSTEP &&
-           ((a == c && b == d) || (a == d && b == c));
+        return less->reason != REASON_BULK && same;
+    return is_race(more->kind) && less->kind == PTX_HAZARD_LOCKSTEP && (same || turned);
 }
 
 struct merged {
@@ -352,7 +364,7 @@ static size_t merge(struct merged *out, const struct run *run, const struct work
             if (f->block > run->stop_after)
                 continue; /* it may or may not have run */
             size_t at = 0;
-            while (at < merged && !same_group(run->hazard, &out[at].finding, f))
+            while (at < merged && !same_group(run, &out[at].finding, f))
                 at++;
             if (at == merged) {
                 out[merged++] = (struct merged){*f, false};
@@ -383,7 +395,7 @@ static void take_events(struct ptx_result *result, const struct run *run, struct
                 continue;
             const struct hazard_finding *f = &worker->findings[event->value];
             for (size_t k = 0; k < merged_count; k++)
-                if (same_group(run->hazard, &merged[k].finding, f))
+                if (same_group(run, &merged[k].finding, f))
                     event->value = (uint32_t)k;
         }
         return;
@@ -395,7 +407,7 @@ static size_t fold(struct merged *list, size_t count, const struct run *run)
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         size_t k = 0;
-        while (k < count && !says_more(run->hazard, &list[k].finding, &list[i].finding))
+        while (k < count && !says_more(run, &list[k].finding, &list[i].finding))
             k++;
         list[i].folded = k < count;
         if (k < count)

@@ -1,4 +1,4 @@
-// expect: race-write-after-write line 18/16
+// expect: race-write-after-write line 7/7
 // launch: block=64
 // Two tiles into one buffer at once.
 __device__ __forceinline__ void copy16(void *to, const void *from)

@@ -41,7 +41,7 @@ struct labfile {
     char *slug;     /* the folder's name */
     uint32_t order; /* place in the course */
     struct lab_text title, summary;
-    char *lesson; /* folder below lessons/, e.g. "03-cp-async" */
+    char *lesson; /* folder below lessons/, e.g. "02-cp-async" */
     enum lab_kind kind;
     char *entry;           /* the kernel's (extern "C") or host function's name */
     char *capability;      /* lowest compute capability, "8.0" */

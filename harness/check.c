@@ -1,6 +1,7 @@
 /* How to read this file: check_run walks over sizes and seeds; each size is a trial (trial.c), each
  * seed one run of it. What the trials say is merged here into one verdict and one sentence. */
 #include "check.h"
+#include "emit.h"
 #include "trial.h"
 
 #include "base/buf.h"
@@ -11,16 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { SMALL_BYTES = 4 << 20 }; /* up to here a size is cheap enough for a second seed */
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 static bool same_member(const json_t *a, const json_t *b, const char *key)
 {
@@ -216,7 +209,7 @@ static double deadline_of(const struct check_request *request, const struct prog
         return request->deadline_ms;
     if (!progress->prints)
         return CHECK_DEADLINE_MS;
-    double left_ms = CHECK_PRINTING_ALL_MS - (now_ms() - progress->start_ms);
+    double left_ms = CHECK_PRINTING_ALL_MS - (clock_ms() - progress->start_ms);
     return fmax(fmin(left_ms, CHECK_PRINTING_DEADLINE_MS), CHECK_DEADLINE_MS);
 }
 
@@ -292,7 +285,7 @@ bool check_run(struct check_result *out, const struct check_request *request, st
 {
     *out = (struct check_result){.verdict = VERDICT_PASS};
     const char *ptx = request->image->ptx;
-    struct progress progress = {.prints = ptx && strstr(ptx, "vprintf"), .start_ms = now_ms()};
+    struct progress progress = {.prints = ptx && strstr(ptx, "vprintf"), .start_ms = clock_ms()};
     for (unsigned i = 0; i < request->size_count; i++)
         if (!run_size(out, request, request->sizes[i], &progress, err))
             return false;

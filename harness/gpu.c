@@ -2,6 +2,7 @@
  * thread), and puts its work into one stream of our own. Waiting is poll() alone: it asks the
  * stream, never the driver to block, so that a kernel without an end costs its deadline and no
  * more. */
+#include "emit.h"
 #include "gpu.h"
 #include "gpu_state.h"
 
@@ -22,13 +23,6 @@ enum { /* the driver's numbers for what is asked of it */
 };
 
 enum { PRINTF_BYTES = 1 << 20, PLAIN_SHARED_BYTES = 48 << 10 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 static bool fail(const struct gpu *gpu, int result, struct err *err, const char *what)
 {
@@ -215,7 +209,7 @@ bool gpu_wait(struct backend *backend, double deadline_ms, struct launch_result 
               struct err *err)
 {
     struct gpu *gpu = gpu_of(backend);
-    double start = now_ms();
+    double start = clock_ms();
     for (;;) {
         int code = gpu->driver->stream_query(gpu->stream);
         if (code != DRIVER_NOT_READY) {
@@ -224,7 +218,7 @@ bool gpu_wait(struct backend *backend, double deadline_ms, struct launch_result 
                 code = gpu->driver->stream_wait(gpu->stream);
             return judge(gpu, code, result, err);
         }
-        double waited = now_ms() - start;
+        double waited = clock_ms() - start;
         if (waited > deadline_ms) {
             char text[128];
             snprintf(text, sizeof text, _("did not end within %.3g s"), deadline_ms / 1e3);

@@ -2,6 +2,7 @@
  * and outputs in that order. Each step adds to the case's entry of the record. */
 #include "trial.h"
 #include "compare.h"
+#include "emit.h"
 #include "guard.h"
 #include "prepared.h"
 
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 uint64_t trial_bytes(const struct check_request *request, const struct lab_shape *shape)
 {
@@ -19,13 +19,6 @@ uint64_t trial_bytes(const struct check_request *request, const struct lab_shape
     for (int i = 0; i < shape->buffer_count; i++)
         sum += guard_allocation(request->backend, &shape->buffers[i]);
     return sum;
-}
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
 bool trial_open(struct trial *trial, const struct check_request *request,
@@ -284,7 +277,7 @@ static void describe_launch(json_t *entry, const struct launch_result *launched)
 bool trial_run(struct trial *trial, uint64_t seed, json_t *entry, enum verdict *verdict,
                struct launch_result *launched, struct err *err)
 {
-    double start = now_ms();
+    double start = clock_ms();
     *launched = (struct launch_result){.verdict = VERDICT_PASS};
     if (!prepare(trial, seed, err) || !launch(trial, launched, err))
         return false;
@@ -294,6 +287,6 @@ bool trial_run(struct trial *trial, uint64_t seed, json_t *entry, enum verdict *
     if (ended && !judge(trial, entry, verdict, err))
         return false;
     json_object_set_new(entry, "verdict", json_string(verdict_name(*verdict)));
-    json_object_set_new(entry, "ms", json_real(now_ms() - start));
+    json_object_set_new(entry, "ms", json_real(clock_ms() - start));
     return true;
 }

@@ -1,11 +1,11 @@
 # Stride's build. `make run` and `make test` do everything a fresh machine needs; see README.md.
 #
-#   make               build/stride and build/stride-harness
+#   make               build/stride, build/stride-harness and build/stride-host
 #   make test          everything that can be checked here; `make test-fast` the unit tests alone
 #   V=1                show the commands
 #   SAN=1              with ASan and UBSan, in build-san/       CC=clang   with clang, in build-clang/
 #
-# Files are found by their folder: a new tui/x.c, harness/x.c, kernels/*/lab.c, tests/unit/test_x.c,
+# Files are found by their folder: a new tui/x.c, harness/x.c, kernels/*/lab.c or host.c, tests/unit/test_x.c,
 # tests/fuzz/fuzz_x.c or tests/bench/bench_x.c needs no line here.
 
 VERSION := 0.1.0
@@ -45,15 +45,17 @@ BASE_SRC := $(call src,harness/base/*.c)
 VEC_SRC  := $(wildcard harness/ptx/exec_*.c)
 PTX_SRC  := $(filter-out $(VEC_SRC),$(call src,harness/ptx/*.c))
 HARN_SRC := $(call src,harness/*.c) $(wildcard kernels/*/lab.c)
+# override.c stands in for functions of libc and belongs to stride-host alone.
+HOST_SRC := $(filter-out %/override.c,$(call src,harness/host/*.c)) $(wildcard kernels/*/host.c)
 TUI_SRC  := $(call src,tui/*.c)
-LIBS     := $(foreach l,tui harness ptx base,$(BUILD)/lib$(l).a)
+LIBS     := $(foreach l,tui host harness ptx base,$(BUILD)/lib$(l).a)
 TESTS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Suites that are scripts; each prints `ok name`, `FAIL name` or `skip name: why` lines.
 SUITES   := $(wildcard $(addprefix tests/,content sessions/run terminal smoke bundle headers layers format repo messages \
               history cli simulator))
-PROGRAMS := $(BUILD)/stride $(BUILD)/stride-harness
+PROGRAMS := $(BUILD)/stride $(BUILD)/stride-harness $(BUILD)/stride-host
 
 .DEFAULT_GOAL := all
 .PHONY: all deps run test test-fast test-programs replays check-gpu bench bench-gpu lint format fuzz \
@@ -71,8 +73,13 @@ submake = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shel
 $(BUILD)/stride: $(BUILD)/tui/main.o $(BUILD)/libtui.a $(BUILD)/libbase.a
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_TUI) $(LIBS_BASE)
 
-$(BUILD)/stride-harness: $(BUILD)/harness/main.o $(BUILD)/libharness.a $(BUILD)/libptx.a $(BUILD)/libbase.a
+$(BUILD)/stride-harness: $(BUILD)/harness/main.o $(BUILD)/libharness.a $(BUILD)/libhost.a $(BUILD)/libptx.a $(BUILD)/libbase.a
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_BASE) $(LIBS_HARNESS)
+
+# It exports the CUDA runtime's functions to the student's shared object (harness/host/api.def).
+$(BUILD)/stride-host: $(BUILD)/harness/host/main.o $(BUILD)/harness/host/override.o $(BUILD)/libhost.a $(BUILD)/libptx.a \
+                      $(BUILD)/libbase.a
+	$(Q)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $(filter %.o,$^) -Wl,--whole-archive $(BUILD)/libhost.a -Wl,--no-whole-archive $(filter-out %libhost.a %.o,$^) $(LIBS_BASE) $(LIBS_HARNESS)
 
 # harness/ptx/exec_*.c hold the vector loops: each is compiled once per width (vec.h makes the suffix
 # of its names); the choice is made at run time. Contraction is off because a fused multiply-add where
@@ -95,6 +102,7 @@ $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 $(BUILD)/libbase.a:    $(call obj,$(BASE_SRC))
 $(BUILD)/libptx.a:     $(call obj,$(PTX_SRC)) $(VEC_OBJ)
 $(BUILD)/libharness.a: $(call obj,$(HARN_SRC))
+$(BUILD)/libhost.a:    $(call obj,$(HOST_SRC))
 $(BUILD)/libtui.a:     $(call obj,$(TUI_SRC))
 $(BUILD)/%.a:
 	@mkdir -p $(@D); rm -f $@

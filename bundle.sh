@@ -18,7 +18,7 @@ top=$dist/$name
 
 rm -rf "$top"
 mkdir -p "$top"/{bin,lib,share/stride,share/man/man1,share/doc/stride/licences}
-install -m 755 "$build/stride" "$build/stride-harness" "$top/bin"
+install -m 755 "$build/stride" "$build/stride-harness" "$build/stride-host" "$top/bin"
 strip "$top"/bin/*
 ln -s bin/stride "$top/stride"
 

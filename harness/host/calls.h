@@ -1,0 +1,57 @@
+/* What the student's code asked of the CUDA runtime, call by call: the first failure with its line,
+ * what blocked the host, what was created and not given back.
+ *
+ * The log is the process's own; api.c writes it from any thread, trial.c reads it between phases.
+ * Sites are return addresses in the student's object; lines.h turns them into lines.
+ *
+ * It changes nothing about a call. */
+#ifndef STRIDE_HOST_CALLS_H
+#define STRIDE_HOST_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum api {
+#define X(type, name, parameters, arguments) API_##name,
+#include "api.def"
+#undef X
+    API_COUNT
+};
+
+struct failed_call {
+    enum api api;
+    int result;       /* cudaError_t */
+    const void *site; /* where it was called from */
+    bool capturing;   /* a stream was being captured */
+};
+
+enum resource_kind {
+    RESOURCE_DEVICE_MEMORY,
+    RESOURCE_PINNED_MEMORY,
+    RESOURCE_STREAM,
+    RESOURCE_EVENT,
+    RESOURCE_GRAPH,
+    RESOURCE_GRAPH_EXEC,
+    RESOURCE_KINDS
+};
+
+struct live_resource {
+    enum resource_kind kind;
+    const void *handle, *site; /* who created it */
+};
+
+void calls_reset(void); /* forgets failures and counts; what is alive stays known */
+bool calls_first_failure(struct failed_call *out);
+unsigned calls_count(enum api api);
+unsigned calls_blocking(void);         /* calls that made the host wait for the device */
+const void *calls_blocking_site(void); /* of the first of them */
+size_t calls_live(struct live_resource *out, size_t most);
+
+const char *api_name(enum api api); /* "cudaMalloc"; static */
+
+/* What a cudaError_t is called and means, in the student's language; static. */
+const char *cuda_error_name(int result);
+const char *cuda_error_meaning(int result);
+
+#endif

@@ -41,11 +41,29 @@ struct live_resource {
     const void *handle, *site; /* who created it */
 };
 
+/* One call on its way, kept by api.c's wrapper. */
+struct call {
+    enum api api;
+    const void *site, *outer; /* outer: the site of the call in which a host function runs this */
+};
+
+void calls_enter(struct call *call, enum api api, const void *site);
+
+/* Notes the result and returns it. `there`: the runtime in use has this function. Behind result
+ * come the call's own arguments. */
+int calls_leave(struct call *call, bool there, int result, ...);
+
+/* Where the call that this thread is in came from; for <<<>>> the line of the launch, not nvcc's
+ * stub. NULL outside. */
+const void *calls_site(void);
+
 void calls_reset(void); /* forgets failures and counts; what is alive stays known */
 bool calls_first_failure(struct failed_call *out);
 unsigned calls_count(enum api api);
 unsigned calls_blocking(void);         /* calls that made the host wait for the device */
 const void *calls_blocking_site(void); /* of the first of them */
+const char *calls_missing(void); /* first function called that the runtime in use lacks; NULL */
+bool calls_capturing(void);      /* a capture was begun and not ended */
 size_t calls_live(struct live_resource *out, size_t most);
 
 const char *api_name(enum api api); /* "cudaMalloc"; static */
@@ -53,5 +71,6 @@ const char *api_name(enum api api); /* "cudaMalloc"; static */
 /* What a cudaError_t is called and means, in the student's language; static. */
 const char *cuda_error_name(int result);
 const char *cuda_error_meaning(int result);
+const char *cuda_error_text(int result); /* what cudaGetErrorString says; English */
 
 #endif

@@ -22,6 +22,10 @@ struct dim3 { /* CUDA's dim3 */
     unsigned x, y, z;
 };
 
+/* Results that are not one word, which api.def needs. */
+typedef const char *api_text;
+typedef void **api_module;
+
 /* X(return type, name, (parameters), (arguments)), one line a function; see api.def. */
 struct runtime {
 #define X(type, name, parameters, arguments) type(*name) parameters;
@@ -31,6 +35,9 @@ struct runtime {
 
 /* Who answers the student's calls from now on; set it before the object is loaded. */
 void runtime_use(const struct runtime *runtime);
+
+/* Whether api.def has a function of this name: what a student's object may need of CUDA. */
+bool api_known(const char *name);
 
 /* The real libcudart at this path. Functions that this libcudart lacks stay NULL. */
 bool forward_open(struct runtime *out, const char *libcudart, struct err *err);

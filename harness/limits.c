@@ -9,7 +9,9 @@
 
 enum { THREADS = 256, WARM = 3, SAMPLES = 9, LAUNCHES = 4, FMA_ROUNDS = 512, TENSOR_ROUNDS = 512 };
 
-static const uint64_t COPY_BYTES = 256 << 20; /* far above any L2 so far */
+enum { STRIDING_BLOCKS = 8 };                   /* of 256 threads on each multiprocessor */
+static const uint64_t STREAM_BYTES = 512 << 20; /* far above twice any L2 so far */
+static const uint32_t FILL = 0x3f9d70a4u;
 static const double DEADLINE_MS = 2000;
 
 struct rate { /* one kernel whose rate is wanted */
@@ -55,33 +57,96 @@ static bool measure(struct rate *rate, double *best, struct err *err)
     return ok;
 }
 
-/* GB/s, bytes read plus bytes written: the better of two ways to copy. */
-static bool measure_copy(struct rate *rate, double *value, struct err *err)
+/* A way to stream through memory. */
+struct way {
+    const char *entry;
+    unsigned
+        each; /* times 16 bytes that a thread moves; 0: the blocks that fill the card stride on */
+};
+
+/* The bytes that the ways run over. Halved where memory is short; below twice the L2 the cache
+ * would be measured, and that is no limit of the memory. 0: there is too little. */
+static uint64_t stream_bytes(struct backend *gpu)
 {
-    const struct backend_ops *ops = rate->gpu->ops;
-    uint64_t bytes = COPY_BYTES, free_bytes = gpu_memory_free(rate->gpu), from = 0, to = 0;
-    while (free_bytes && bytes > 1 << 20 && bytes > free_bytes / 8)
+    struct gpu_info info;
+    gpu_describe(gpu, &info);
+    uint64_t bytes = STREAM_BYTES, free_bytes = gpu_memory_free(gpu);
+    while (free_bytes && bytes > free_bytes / 4)
         bytes /= 2;
-    unsigned long long count = bytes / 16;
-    void *params[] = {&from, &to, &count};
+    return bytes < 2 * info.l2_bytes ? 0 : bytes;
+}
+
+/* The best of the ways, in GB/s. `params` begin with the address and end where the kernels' do. */
+static bool measure_ways(struct rate *rate, const struct way *ways, int count, uint64_t bytes,
+                         void **params, double *value, struct err *err)
+{
+    struct gpu_info info;
+    gpu_describe(rate->gpu, &info);
     double best = 0;
-    bool ok = ops->alloc(rate->gpu, &from, bytes, "limit", err) &&
-              ops->alloc(rate->gpu, &to, bytes, "limit", err) &&
-              ops->fill(rate->gpu, from, 0x3f9d70a4u, bytes, true, err);
-    rate->work = 2.0 * (double)bytes;
+    bool ok = true;
     rate->launch.params = params;
-    for (unsigned each = 1; ok && each <= 4; each += 3) {
-        rate->launch.entry = each == 1 ? "limitCopyPlain" : "limitCopy";
-        rate->launch.grid[0] = (unsigned)((count + THREADS * each - 1) / (THREADS * each));
+    for (int i = 0; ok && i < count; i++) {
+        uint64_t share = (uint64_t)THREADS * 16 * ways[i].each;
+        uint64_t blocks =
+            share ? (bytes + share - 1) / share : (uint64_t)info.multiprocessors * STRIDING_BLOCKS;
+        rate->launch.entry = ways[i].entry;
+        rate->launch.grid[0] = blocks ? (unsigned)blocks : 1;
         ok = measure(rate, &best, err);
     }
     rate->launch.params = NULL;
     *value = best / 1e6;
+    return ok;
+}
+
+/* Bytes read plus bytes written: half of them are the source. */
+static bool measure_copy(struct rate *rate, uint64_t bytes, double *value, struct err *err)
+{
+    static const struct way ways[] = {{"limitCopyPlain", 1}, {"limitCopy", 4}};
+    const struct backend_ops *ops = rate->gpu->ops;
+    uint64_t half = bytes / 2, from = 0, to = 0;
+    unsigned long long count = half / 16;
+    void *params[] = {&from, &to, &count};
+    rate->work = 2.0 * (double)half;
+    bool ok = ops->alloc(rate->gpu, &from, half, "limit", err) &&
+              ops->alloc(rate->gpu, &to, half, "limit", err) &&
+              ops->fill(rate->gpu, from, FILL, half, true, err) &&
+              measure_ways(rate, ways, 2, half, params, value, err);
     if (!rate->lost) {
         ops->release(rate->gpu, from);
         ops->release(rate->gpu, to);
     }
     return ok;
+}
+
+/* Bytes read. All words are equal and each thread folds an even number of them into 0, so that
+ * `never`, 1, is what no thread comes to. */
+static bool measure_read(struct rate *rate, uint64_t bytes, double *value, struct err *err)
+{
+    static const struct way ways[] = {{"limitRead", 4}, {"limitReadStriding", 0}};
+    const struct backend_ops *ops = rate->gpu->ops;
+    uint64_t from = 0, to = 0;
+    unsigned long long count = bytes / 16;
+    unsigned never = 1;
+    void *params[] = {&from, &to, &count, &never};
+    rate->work = (double)bytes;
+    bool ok = ops->alloc(rate->gpu, &from, bytes, "limit", err) &&
+              ops->alloc(rate->gpu, &to, 256, "limit", err) &&
+              ops->fill(rate->gpu, from, FILL, bytes, true, err) &&
+              measure_ways(rate, ways, 2, bytes, params, value, err);
+    if (!rate->lost) {
+        ops->release(rate->gpu, from);
+        ops->release(rate->gpu, to);
+    }
+    return ok;
+}
+
+static bool measure_memory(struct rate *rate, bool read, double *value, struct err *err)
+{
+    uint64_t bytes = stream_bytes(rate->gpu);
+    if (!bytes)
+        return err_set(err, _("the card's limit could not be measured: too little of its memory "
+                              "is free"));
+    return read ? measure_read(rate, bytes, value, err) : measure_copy(rate, bytes, value, err);
 }
 
 /* TFLOP/s: enough blocks to fill the card a few times over, and no memory traffic. */
@@ -114,7 +179,10 @@ static bool measure_kind(struct limit *out, struct rate *rate, enum lab_limit ki
     switch (kind) {
     case LIMIT_COPY:
         *out = (struct limit){.kind = "copy", .unit = "GB/s"};
-        return measure_copy(rate, &out->value, err);
+        return measure_memory(rate, false, &out->value, err);
+    case LIMIT_READ:
+        *out = (struct limit){.kind = "read", .unit = "GB/s"};
+        return measure_memory(rate, true, &out->value, err);
     case LIMIT_FMA:
         *out = (struct limit){.kind = "fma", .unit = "TFLOP/s"};
         return measure_arithmetic(rate, false, &out->value, err);
@@ -159,5 +227,6 @@ bool limits_measure(struct limit *out, struct backend *gpu, const struct image *
 
 double limits_achieved(enum lab_limit kind, double bytes_moved, double flops, double ms)
 {
-    return kind == LIMIT_COPY ? bytes_moved / ms / 1e6 : flops / ms / 1e9;
+    bool memory = kind == LIMIT_COPY || kind == LIMIT_READ;
+    return memory ? bytes_moved / ms / 1e6 : flops / ms / 1e9;
 }

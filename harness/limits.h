@@ -1,4 +1,5 @@
-/* What this card can do at most, measured on it: copy bandwidth, FMA rate, Tensor-Core rate.
+/* What this card can do at most, measured on it: bandwidth of copying and of reading,
+ * FMA rate, Tensor-Core rate.
  *
  * The image is the caller's (kernels/limits.cu compiled). A measured limit is kept for the life of
  * the process and belongs to the card it was measured on.
@@ -11,7 +12,7 @@
 #include "harness/base/labfile.h"
 
 struct limit {
-    const char *kind; /* "copy", "fma", "tensor" */
+    const char *kind; /* "copy", "read", "fma", "tensor" */
     const char *unit; /* "GB/s", "TFLOP/s" */
     double value;
 };

@@ -348,7 +348,7 @@ void app_keep_quiz(struct app *app)
     if (!app->quiz_state)
         app->quiz_state = json_object();
     json_object_set_new(app->quiz_state, lab->slug, quiz_to_json(&app->quiz));
-    app->pane[PANE_QUIZ].stale = true;
+    app->pane[PANE_COURSE].stale = app->pane[PANE_QUIZ].stale = true;
 }
 
 void app_set_kernel(struct app *app, const char *text, size_t len)
@@ -385,7 +385,7 @@ void app_set_attempt(struct app *app, const struct attempt *attempt)
 void app_set_progress(struct app *app, json_t *progress)
 {
     keep(&app->progress, progress);
-    app->pane[PANE_COURSE].stale = true;
+    app->pane[PANE_COURSE].stale = app->pane[PANE_QUIZ].stale = true;
 }
 
 void app_set_history(struct app *app, const struct app_attempt *rows, size_t count, bool more)

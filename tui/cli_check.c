@@ -203,13 +203,19 @@ static bool parse_quiz(struct check *check, const char *name, struct quiz *quiz)
     return ok;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 /* The first question whose answers differ between the languages; 0 when none does. */
 static int first_difference(const struct quiz *a, const struct quiz *b)
 {
     for (int i = 0; i < a->count && i < b->count; i++) {
         const struct quiz_question *one = &a->questions[i], *other = &b->questions[i];
-        bool same = one->choice_count == other->choice_count && !one->predict == !other->predict &&
-                    (!one->predict || strcmp(one->predict, other->predict) == 0) &&
+        bool same = one->choice_count == other->choice_count &&
+                    same_text(one->predict, other->predict) &&
+                    same_text(one->landmark, other->landmark) && one->without == other->without &&
                     one->limit_count == other->limit_count;
         for (int k = 0; same && k < one->choice_count; k++)
             same = one->choices[k].right == other->choices[k].right;
@@ -221,10 +227,36 @@ static int first_difference(const struct quiz *a, const struct quiz *b)
     return a->count == b->count ? 0 : (a->count < b->count ? a->count : b->count) + 1;
 }
 
+static bool has_landmark(const struct labfile *lab, const char *name)
+{
+    for (unsigned i = 0; i < lab->landmarks_count; i++)
+        if (strcmp(lab->landmarks[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* That the quiz names landmarks that there are, and lab.yaml questions that there are. */
+static void check_conditions(struct check *check, const struct quiz *quiz)
+{
+    const struct labfile *lab = check->lab;
+    for (int i = 0; i < quiz->count; i++) {
+        const char *landmark = quiz->questions[i].landmark;
+        if (landmark && !has_landmark(lab, landmark))
+            check_say(check, CHECK_FAIL, "quiz.md",
+                      _("question %d names no landmark of the lab: %s"), i + 1, landmark);
+    }
+    for (unsigned i = 0; i < lab->done_count; i++)
+        if (lab->done[i].step == STEP_ANSWERED && lab->done[i].question > (unsigned)quiz->count)
+            check_say(check, CHECK_FAIL, "done", _("the quiz has no question %u"),
+                      lab->done[i].question);
+}
+
 static void check_quizzes(struct check *check)
 {
     struct quiz english = {0}, chinese = {0};
     bool ok = parse_quiz(check, "quiz.md", &english);
+    if (ok)
+        check_conditions(check, &english);
     if (parse_quiz(check, "quiz.zh.md", &chinese) && ok) {
         int differs = first_difference(&english, &chinese);
         if (differs)

@@ -69,6 +69,8 @@ int cli_trouble_status(const struct runner *runner);
 int cli_attempt(struct cli *cli, const struct labfile *lab, const char *source);
 
 /* A record for people. `id` is the commit's, "" when there is none. */
+/* Lets a record decide the predictions that the student made in the lab's quiz. */
+void cli_quiz_decide(struct cli *cli, const struct labfile *lab, const json_t *record);
 void cli_report(const json_t *record, const char *id);
 
 /* Borrowed members of JSON objects, with "" and 0 for what is not there. */

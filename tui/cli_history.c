@@ -1,6 +1,8 @@
 /* list, log, diff, restore, reset. */
 #include "cli_core.h"
 
+#include "done.h"
+
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 #include "harness/base/verdict.h"
@@ -13,7 +15,29 @@ enum { PAGE = 500 };
 
 /* ---- list */
 
-static json_t *lab_as_json(const struct labfile *lab, const json_t *progress)
+static json_t *to_do_as_json(const struct labfile *lab, const json_t *progress,
+                             const json_t *answers)
+{
+    static const char *const steps[] = {"measured-with", "measured-without", "answered"};
+    json_t *list = json_array();
+    for (unsigned i = 0; i < lab->done_count; i++) {
+        const struct lab_done *done = &lab->done[i];
+        struct buf text = {0};
+        if (!done_is_open(lab, i, progress, answers))
+            continue;
+        done_name(lab, i, &text);
+        json_t *one = json_pack("{s:s, s:s}", "step", steps[done->step], "text", buf_str(&text));
+        if (done->landmark)
+            json_object_set_new(one, "landmark", json_string(done->landmark));
+        else
+            json_object_set_new(one, "question", json_integer(done->question));
+        json_array_append_new(list, one);
+        buf_free(&text);
+    }
+    return list;
+}
+
+static json_t *lab_as_json(const struct labfile *lab, const json_t *progress, const json_t *answers)
 {
     json_t *one = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "lab", lab->slug, "order",
                             (int)lab->order, "title", lab_text_get(&lab->title), "summary",
@@ -21,38 +45,54 @@ static json_t *lab_as_json(const struct labfile *lab, const json_t *progress)
                             lab->kind == LAB_KERNEL ? "kernel" : "host");
     if (json_is_object(progress))
         json_object_set(one, "progress", (json_t *)progress);
+    json_object_set_new(one, "done", json_boolean(done_is(lab, progress, answers)));
+    json_object_set_new(one, "to_do", to_do_as_json(lab, progress, answers));
     return one;
+}
+
+static void print_lab(const struct labfile *lab, const json_t *progress, const json_t *answers)
+{
+    struct buf to_do = {0};
+    enum verdict best;
+    bool tried = verdict_parse(&best, json_text_at(progress, "best"));
+    bool in_part = done_in_part(lab, progress, answers);
+    say("%s ", in_part ? DONE_IN_PART_MARK : tried ? verdict_mark(best) : " ");
+    say_padded(lab->slug, 22);
+    say_padded(in_part ? _("in part") : tried ? verdict_name(best) : "", 14);
+    if (json_number_at(progress, "speedup") > 0)
+        say("%5.2fx  ", json_number_at(progress, "speedup"));
+    else
+        say("        ");
+    say("%s\n", lab_text_get(&lab->title));
+    if (tried)
+        done_say(lab, progress, answers, &to_do);
+    if (to_do.len)
+        say("    %s\n", buf_str(&to_do));
+    buf_free(&to_do);
 }
 
 int cli_list(struct cli *cli)
 {
     struct err notice = {0};
     json_t *state = library_load_state(&cli->library, "progress", &notice);
+    json_t *quiz = library_load_state(&cli->library, "quiz", NULL);
     json_t *labs = json_array();
     if (*notice.text)
         complain("%s", notice.text);
     for (unsigned i = 0; i < cli->library.lab_count; i++) {
         const struct labfile *lab = cli->library.labs[i];
         const json_t *progress = json_object_get(state, lab->slug);
-        enum verdict best;
-        bool tried = verdict_parse(&best, json_text_at(progress, "best"));
-        if (cli->json) {
-            json_array_append_new(labs, lab_as_json(lab, progress));
-            continue;
-        }
-        say("%s ", tried ? verdict_mark(best) : " ");
-        say_padded(lab->slug, 22);
-        say_padded(tried ? verdict_name(best) : "", 14);
-        if (json_number_at(progress, "speedup") > 0)
-            say("%5.2fx  ", json_number_at(progress, "speedup"));
+        const json_t *answers = json_object_get(quiz, lab->slug);
+        if (cli->json)
+            json_array_append_new(labs, lab_as_json(lab, progress, answers));
         else
-            say("        ");
-        say("%s\n", lab_text_get(&lab->title));
+            print_lab(lab, progress, answers);
     }
     if (cli->json)
         say_json(labs);
     json_decref(labs);
     json_decref(state);
+    json_decref(quiz);
     return CLI_OK;
 }
 

@@ -65,6 +65,36 @@ static void measure(struct cli *cli, const struct labfile *lab, struct quiz *qui
     buf_free(&text);
 }
 
+static bool save(struct cli *cli, const struct labfile *lab, const struct quiz *quiz)
+{
+    struct err err = {0};
+    json_t *all = library_load_state(&cli->library, "quiz", NULL);
+    json_object_set_new(all, lab->slug, quiz_to_json(quiz));
+    bool ok = !cli->library.writable || library_save_state(&cli->library, "quiz", all, &err);
+    if (!ok)
+        complain("%s", err.text);
+    json_decref(all);
+    return ok;
+}
+
+void cli_quiz_decide(struct cli *cli, const struct labfile *lab, const json_t *record)
+{
+    struct quiz quiz = {0};
+    json_t *all = library_load_state(&cli->library, "quiz", NULL);
+    const json_t *answers = json_object_get(all, lab->slug);
+    struct buf text = {0};
+    if (json_object_size(answers) > 0 &&
+        library_read_text(&cli->library, lab, LIBRARY_QUIZ, &text, NULL, NULL)) {
+        quiz_parse(&quiz, "quiz", buf_str(&text), text.len, NULL);
+        quiz_from_json(&quiz, answers);
+        if (quiz_measure(&quiz, record))
+            save(cli, lab, &quiz);
+    }
+    quiz_free(&quiz);
+    buf_free(&text);
+    json_decref(all);
+}
+
 /* Choices named in the line, by number or letter, chosen; false when there is none. */
 static bool choose(struct quiz *quiz, int number, const char *line)
 {
@@ -82,18 +112,6 @@ static bool choose(struct quiz *quiz, int number, const char *line)
     if (any && question->many)
         quiz_check(quiz, number);
     return any;
-}
-
-static bool save(struct cli *cli, const struct labfile *lab, const struct quiz *quiz)
-{
-    struct err err = {0};
-    json_t *all = library_load_state(&cli->library, "quiz", NULL);
-    json_object_set_new(all, lab->slug, quiz_to_json(quiz));
-    bool ok = !cli->library.writable || library_save_state(&cli->library, "quiz", all, &err);
-    if (!ok)
-        complain("%s", err.text);
-    json_decref(all);
-    return ok;
 }
 
 static bool is_done(const struct quiz_question *question)

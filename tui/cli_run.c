@@ -1,6 +1,8 @@
 /* run, edit: one attempt from the command line. */
 #include "cli_core.h"
 
+#include "done.h"
+
 #include "editor.h"
 #include "recorder.h"
 
@@ -113,6 +115,22 @@ int cli_judge(struct cli *cli, struct runner *runner, const char *lab, const str
     return CLI_OK;
 }
 
+/* What the lab asks for beside a pass, once it passes. */
+static void say_to_do(struct cli *cli, const struct labfile *lab)
+{
+    json_t *progress = library_load_state(&cli->library, "progress", NULL);
+    json_t *answers = library_load_state(&cli->library, "quiz", NULL);
+    const json_t *reached = json_object_get(progress, lab->slug);
+    struct buf text = {0};
+    if (done_in_part(lab, reached, json_object_get(answers, lab->slug)))
+        done_say(lab, reached, json_object_get(answers, lab->slug), &text);
+    if (text.len)
+        say("%s\n", buf_str(&text));
+    buf_free(&text);
+    json_decref(progress);
+    json_decref(answers);
+}
+
 int cli_attempt(struct cli *cli, const struct labfile *lab, const char *source)
 {
     struct runner runner = {0};
@@ -124,10 +142,14 @@ int cli_attempt(struct cli *cli, const struct labfile *lab, const char *source)
         bool kept = cli->no_commit ||
                     recorder_keep(cli->history, &cli->library, &runner, id, &notice, &err);
         const json_t *record = runner.attempt.record;
+        if (kept && !cli->no_commit)
+            cli_quiz_decide(cli, lab, record);
         if (cli->json)
             say_json(record);
         else
             cli_report(record, id);
+        if (!cli->json && !cli->no_commit)
+            say_to_do(cli, lab);
         fflush(stdout);
         if (*notice.text)
             complain("%s", notice.text);

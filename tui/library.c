@@ -1,5 +1,7 @@
 #include "library.h"
 
+#include "done.h"
+
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 #include "harness/base/verdict.h"
@@ -332,6 +334,9 @@ bool library_note_attempt(const struct library *library, const char *slug, const
         json_object_set_new(lab, "speedup", json_real(speedup));
     if (verdict == VERDICT_PASS && json_is_true(json_object_get(timing, "goal_reached")))
         json_object_set_new(lab, "goal_reached", json_true());
+    const struct labfile *about = library_find(library, slug);
+    if (about)
+        done_note(about, lab, record);
     bool ok = library_save_state(library, "progress", state, err);
     json_decref(state);
     return ok;

@@ -73,7 +73,8 @@ json_t *library_load_state(const struct library *library, const char *name, stru
 bool library_save_state(const struct library *library, const char *name, const json_t *state,
                         struct err *err);
 
-/* Adds a finished attempt's record to "progress": {lab: {attempts, verdict, best, speedup}}. */
+/* Adds a finished attempt's record to "progress": {lab: {attempts, verdict, best, speedup,
+ * goal_reached}}, and what tui/done.h keeps there. */
 bool library_note_attempt(const struct library *library, const char *slug, const json_t *record,
                           struct err *err);
 

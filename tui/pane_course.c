@@ -1,5 +1,6 @@
 /* The outline of the course: every lab with what the student reached in it. Narrow beside other
  * panes, with summaries when it has the width for itself. */
+#include "tui/done.h"
 #include "tui/pane.h"
 
 #include "harness/base/msg.h"
@@ -25,25 +26,45 @@ static void add_title(struct doc *doc, const char *title, bool open, int columns
     doc_printf(doc, STYLE_NORMAL, "%*s", columns - used, "");
 }
 
-/* What was reached: the best verdict's mark, and with room its name and speedup. */
+/* What was reached: the best verdict's mark, and with room its name and speedup. A pass that leaves
+ * something to do has a mark of its own. */
 static void add_reached(const struct app *app, struct doc *doc, const struct labfile *lab,
                         bool roomy)
 {
     const json_t *progress = json_object_get(app->progress, lab->slug);
-    const char *best = record_text(progress, "best"), *speedup = record_text(progress, "speedup");
+    const char *best = record_text(progress, "best");
+    double speedup;
     enum style style;
     if (!*best)
         best = record_text(progress, "verdict");
     const char *mark = *best ? verdict_mark_of(best, &style) : " ";
     if (!*best)
         style = STYLE_DIM;
+    if (done_in_part(lab, progress, json_object_get(app->quiz_state, lab->slug))) {
+        best = _("in part");
+        mark = DONE_IN_PART_MARK;
+        style = STYLE_INFO;
+    }
     doc_printf(doc, style, " %s", *best ? mark : "·");
     if (roomy) {
         doc_add_str(doc, style, " ");
         pane_cell(doc, style, *best ? best : _("not tried yet"), 13, false);
     }
-    if (roomy && *speedup)
-        doc_printf(doc, STYLE_DIM, " %s", speedup);
+    if (roomy && record_number(progress, "speedup", &speedup))
+        doc_printf(doc, STYLE_DIM, " %.2fx", speedup);
+}
+
+static void add_to_do(const struct app *app, struct doc *doc, const struct labfile *lab)
+{
+    const json_t *progress = json_object_get(app->progress, lab->slug);
+    struct buf text = {0};
+    if (progress)
+        done_say(lab, progress, json_object_get(app->quiz_state, lab->slug), &text);
+    if (text.len) {
+        doc_printf(doc, STYLE_INFO, "   %s", buf_str(&text));
+        doc_end_line(doc)->indent = 3;
+    }
+    buf_free(&text);
 }
 
 static void add_lab(const struct app *app, struct doc *doc, unsigned index, int columns)
@@ -61,6 +82,7 @@ static void add_lab(const struct app *app, struct doc *doc, unsigned index, int 
         return;
     doc_printf(doc, STYLE_DIM, "   %s", lab_text_get(&lab->summary));
     doc_end_line(doc)->indent = 3;
+    add_to_do(app, doc, lab);
     doc_add_str(doc, STYLE_NORMAL, "\n");
 }
 

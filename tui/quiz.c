@@ -103,6 +103,25 @@ static bool decide(const struct quiz_question *question, const json_t *value, in
     return true;
 }
 
+/* Whether the kernel of this record is one that the prediction is about. */
+static bool is_about(const struct quiz_question *question, const json_t *record)
+{
+    const json_t *list = json_object_get(record, "landmarks");
+    if (strncmp(question->predict, "timing.", 7) == 0) {
+        const json_t *timing = json_object_get(record, "timing");
+        const char *verdict = json_string_value(json_object_get(timing, "verdict"));
+        if (verdict && strcmp(verdict, "too-noisy") == 0)
+            return false; /* says nothing, so it decides nothing */
+    }
+    for (size_t i = 0; question->landmark && i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i), *found = json_object_get(one, "found");
+        const char *name = json_string_value(json_object_get(one, "name"));
+        if (name && strcmp(name, question->landmark) == 0)
+            return json_is_integer(found) && (json_integer_value(found) == 0) == question->without;
+    }
+    return !question->landmark;
+}
+
 bool quiz_measure(struct quiz *quiz, const json_t *record)
 {
     bool changed = false;
@@ -110,7 +129,8 @@ bool quiz_measure(struct quiz *quiz, const json_t *record)
         struct quiz_question *question = &quiz->questions[i];
         char text[64];
         int choice;
-        if (!question->predict || !question->answered || question->right)
+        if (!question->predict || !question->answered || question->right ||
+            !is_about(question, record))
             continue;
         if (!decide(question, look_up(record, question->predict), &choice, text, sizeof text))
             continue;

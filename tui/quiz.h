@@ -37,6 +37,8 @@ struct quiz_question {
     double limits[QUIZ_CHOICES];
     int value_count; /* or texts, one for each choice */
     char *values[QUIZ_CHOICES];
+    char *landmark; /* only kernels with this landmark's instruction in them decide... */
+    bool without;   /* ...or only those without it; NULL: all do */
 
     /* The student's. */
     uint32_t chosen; /* a bit for each choice */

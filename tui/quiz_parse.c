@@ -47,6 +47,7 @@ static void free_question(struct quiz_question *question)
     free(question->title);
     free(question->body);
     free(question->predict);
+    free(question->landmark);
     free(question->found);
     for (int i = 0; i < question->choice_count; i++) {
         free(question->choices[i].text);
@@ -221,6 +222,22 @@ static void read_predict(struct reader *reader, const char *text)
     free(copy);
 }
 
+/* with: LANDMARK, or without: LANDMARK: which kernels decide the prediction above. */
+static bool read_condition(struct reader *reader, const char *text)
+{
+    struct quiz_question *question = &reader->question;
+    bool without = strncmp(text, "without:", 8) == 0;
+    if (!question->predict || question->landmark || (!without && strncmp(text, "with:", 5) != 0))
+        return false;
+    text += without ? 8 : 5;
+    text += strspn(text, " ");
+    if (!*text)
+        problem(reader, reader->line, "with: and without: need the name of a landmark");
+    question->landmark = mem_strdup(text);
+    question->without = without;
+    return true;
+}
+
 static bool is_fence(const char *text)
 {
     text += strspn(text, " ");
@@ -276,7 +293,7 @@ static void read_line(struct reader *reader, const char *text)
         read_below_choice(reader, text);
     else if (strncmp(text, "predict:", 8) == 0)
         read_predict(reader, text + 8);
-    else
+    else if (!read_condition(reader, text))
         add_to_part(reader, text);
 }
 

@@ -76,6 +76,23 @@ static void show_choice(const struct quiz_question *question, int index, struct 
         show_markup(doc, choice->why, "       ", STYLE_DIM, STYLE_QUOTE, tag);
 }
 
+static void show_what_decides(const struct quiz_question *question, struct doc *doc)
+{
+    doc_add_str(doc, STYLE_INFO, "? ");
+    if (!question->landmark)
+        doc_add_str(doc, STYLE_INFO,
+                    _("Your prediction is noted. Run your kernel: the measurement decides."));
+    else if (question->without)
+        doc_printf(
+            doc, STYLE_INFO,
+            _("Your prediction is noted. Run a kernel without %s: that measurement decides."),
+            question->landmark);
+    else
+        doc_printf(doc, STYLE_INFO,
+                   _("Your prediction is noted. Run a kernel with %s: that measurement decides."),
+                   question->landmark);
+}
+
 static void show_result(const struct quiz_question *question, struct doc *doc)
 {
     doc_end_line(doc);
@@ -91,8 +108,7 @@ static void show_result(const struct quiz_question *question, struct doc *doc)
         else
             doc_printf(doc, STYLE_DIM, "%s", _("Choose one answer."));
     } else if (question->predict && !question->measured) {
-        doc_printf(doc, STYLE_INFO, "? %s",
-                   _("Your prediction is noted. Run your kernel: the measurement decides."));
+        show_what_decides(question, doc);
     } else if (question->predict) {
         doc_printf(doc, question->right ? STYLE_PASS : STYLE_FAIL, "%c ",
                    question->right ? '+' : 'x');

@@ -21,7 +21,14 @@ static const cyaml_schema_field_t text_fields[] = {
 static const cyaml_strval_t kinds[] = {{"kernel", LAB_KERNEL}, {"host", LAB_HOST}};
 static const cyaml_strval_t listings[] = {{"ptx", LISTING_PTX}, {"sass", LISTING_SASS}};
 static const cyaml_strval_t limits[] = {
-    {"copy", LIMIT_COPY}, {"fma", LIMIT_FMA}, {"tensor", LIMIT_TENSOR}, {"launch", LIMIT_LAUNCH}};
+    {"copy", LIMIT_COPY},     {"read", LIMIT_READ},     {"fma", LIMIT_FMA},
+    {"tensor", LIMIT_TENSOR}, {"launch", LIMIT_LAUNCH},
+};
+static const cyaml_strval_t steps[] = {
+    {"measured-with", STEP_MEASURED_WITH},
+    {"measured-without", STEP_MEASURED_WITHOUT},
+    {"answered", STEP_ANSWERED},
+};
 
 #define STRING(type, field, flags)                                                                 \
     CYAML_FIELD_STRING_PTR(#field, CYAML_FLAG_POINTER | (flags), type, field, 1, CYAML_UNLIMITED)
@@ -43,6 +50,13 @@ static const cyaml_schema_field_t hint_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t done_fields[] = {
+    CYAML_FIELD_ENUM("step", CYAML_FLAG_DEFAULT, struct lab_done, step, steps, 3),
+    STRING(struct lab_done, landmark, CYAML_FLAG_OPTIONAL),
+    CYAML_FIELD_UINT("question", CYAML_FLAG_OPTIONAL, struct lab_done, question),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_value_t size_value = {
     CYAML_VALUE_UINT(CYAML_FLAG_DEFAULT, uint64_t),
 };
@@ -51,6 +65,9 @@ static const cyaml_schema_value_t landmark_value = {
 };
 static const cyaml_schema_value_t hint_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct lab_hint, hint_fields),
+};
+static const cyaml_schema_value_t done_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct lab_done, done_fields),
 };
 
 #define LIST(field, value, least)                                                                  \
@@ -68,10 +85,12 @@ static const cyaml_schema_field_t lab_fields[] = {
     LIST(check_sizes, size_value, 1),
     LIST(sim_sizes, size_value, 1),
     CYAML_FIELD_UINT("time_size", CYAML_FLAG_DEFAULT, struct labfile, time_size),
-    CYAML_FIELD_ENUM("limit", CYAML_FLAG_DEFAULT, struct labfile, limit, limits, 4),
+    CYAML_FIELD_ENUM("limit", CYAML_FLAG_DEFAULT, struct labfile, limit, limits, 5),
     CYAML_FIELD_FLOAT("goal", CYAML_FLAG_DEFAULT, struct labfile, goal),
     LIST(landmarks, landmark_value, 0),
     LIST(hints, hint_value, 0),
+    CYAML_FIELD_SEQUENCE("done", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct labfile, done,
+                         &done_value, 0, CYAML_UNLIMITED),
     CYAML_FIELD_END,
 };
 
@@ -107,6 +126,23 @@ static cyaml_config_t config_for(struct complaint *complaint)
     };
 }
 
+/* The schema can't say that one field asks for another. */
+static bool check_done(const struct labfile *lab, const char *path, struct err *err)
+{
+    for (unsigned i = 0; i < lab->done_count; i++) {
+        const struct lab_done *done = &lab->done[i];
+        bool answered = done->step == STEP_ANSWERED;
+        bool known = false;
+        for (unsigned k = 0; !answered && done->landmark && k < lab->landmarks_count; k++)
+            known = known || strcmp(lab->landmarks[k].name, done->landmark) == 0;
+        if (answered ? !done->question || done->landmark : !known || done->question)
+            return err_set(err, "%s: entry %u of done: %s", path, i + 1,
+                           answered ? "\"answered\" needs a question's number and nothing else"
+                                    : "a measurement needs the name of one of the lab's landmarks");
+    }
+    return true;
+}
+
 bool labfile_load(struct labfile **out, const char *root, const char *slug, struct err *err)
 {
     char *path = mem_printf("%s/kernels/%s/lab.yaml", root, slug);
@@ -123,9 +159,12 @@ bool labfile_load(struct labfile **out, const char *root, const char *slug, stru
                          complaint.text.len ? buf_str(&complaint.text) : "not a lab description",
                          result == CYAML_OK ? "empty" : cyaml_strerror(result));
     }
+    ok = ok && check_done(lab, path, err);
     if (ok) {
         lab->slug = mem_strdup(slug);
         *out = lab;
+    } else {
+        labfile_free(lab);
     }
     buf_free(&complaint.text);
     buf_free(&text);

@@ -17,7 +17,7 @@ struct lab_text { /* one text in both languages */
 };
 
 enum lab_kind { LAB_KERNEL, LAB_HOST };
-enum lab_limit { LIMIT_COPY, LIMIT_FMA, LIMIT_TENSOR, LIMIT_LAUNCH };
+enum lab_limit { LIMIT_COPY, LIMIT_READ, LIMIT_FMA, LIMIT_TENSOR, LIMIT_LAUNCH };
 enum lab_listing { LISTING_PTX, LISTING_SASS };
 
 /* Something to look for in a listing: an instruction that the lesson is about. */
@@ -35,6 +35,15 @@ struct lab_landmark {
 struct lab_hint {
     char *when; /* a verdict's name, a hazard's kind, "slow", or "any" */
     struct lab_text text;
+};
+
+/* What a lab asks for beside a pass before it counts as done: a measurement of a kernel that has a
+ * landmark's instruction in it, or of one that has not, or a question of the quiz. */
+enum lab_step { STEP_MEASURED_WITH, STEP_MEASURED_WITHOUT, STEP_ANSWERED };
+struct lab_done {
+    enum lab_step step;
+    char *landmark;    /* its name; NULL for STEP_ANSWERED */
+    uint32_t question; /* from 1; 0 for the others */
 };
 
 struct labfile {
@@ -56,6 +65,8 @@ struct labfile {
     unsigned landmarks_count;
     struct lab_hint *hints;
     unsigned hints_count;
+    struct lab_done *done; /* none for most labs: there a pass is all */
+    unsigned done_count;
 };
 
 /* Reads ROOT/kernels/SLUG/lab.yaml. Errors carry file and line. */

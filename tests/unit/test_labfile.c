@@ -72,11 +72,72 @@ static void capabilities_parse(void **state)
     assert_int_equal(capability_parse(NULL), 0);
 }
 
+/* The real lab's text with a list of conditions in place of its own. */
+static bool load_with(const char *done, struct err *err)
+{
+    char root[] = "/tmp/stride-lab-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    char *folder = mem_printf("%s/kernels/x", root), *path = path_join(folder, "lab.yaml");
+    char *kernels = path_join(root, "kernels");
+    struct buf text = {0};
+    struct labfile *lab = NULL;
+    assert_true(file_make_dirs(folder, err));
+    assert_true(file_read(&text, "kernels/cp-async/lab.yaml", 1 << 20, err));
+    assert_null(strstr(buf_str(&text), "\ndone:"));
+    buf_printf(&text, "done:\n%s", done);
+    assert_true(file_write(path, buf_str(&text), text.len, false, err));
+    err->text[0] = '\0';
+    bool ok = labfile_load(&lab, root, "x", err);
+    if (ok) {
+        assert_int_equal(lab->done_count, 2);
+        assert_int_equal(lab->done[0].step, STEP_MEASURED_WITH);
+        assert_string_equal(lab->done[0].landmark, lab->landmarks[0].name);
+        assert_int_equal(lab->done[1].question, 3);
+        labfile_free(lab);
+    }
+    unlink(path);
+    rmdir(folder);
+    rmdir(kernels);
+    assert_int_equal(rmdir(root), 0);
+    buf_free(&text);
+    free(kernels);
+    free(path);
+    free(folder);
+    return ok;
+}
+
+static void conditions_name_what_there_is(void **state)
+{
+    (void)state;
+    struct labfile *real;
+    struct err err = {0};
+    assert_true(labfile_load(&real, ".", "cp-async", &err));
+    char *good = mem_printf("  - step: measured-with\n    landmark: %s\n"
+                            "  - step: answered\n    question: 3\n",
+                            real->landmarks[0].name);
+    labfile_free(real);
+    if (!load_with(good, &err))
+        fail_msg("%s", err.text);
+    free(good);
+    static const char *const bad[] = {
+        "  - step: measured-with\n",
+        "  - step: measured-without\n    landmark: nothing-like-it\n",
+        "  - step: answered\n",
+        "  - step: answered\n    landmark: cp.async\n    question: 1\n",
+        "  - step: danced\n    question: 1\n",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(load_with(bad[i], &err));
+        assert_non_null(strstr(err.text, "lab.yaml"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_lab_of_the_course_loads),
         cmocka_unit_test(broken_lab_names_its_line),
+        cmocka_unit_test(conditions_name_what_there_is),
         cmocka_unit_test(capabilities_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,8 @@ static void problems_have_lines(void **state)
          "q:2: predict: \"y\" is not a number"},
         {"## 1. a\npredict: x 2 1\n- [ ] b\n  > c\n- [ ] d\n  > e\n- [ ] f\n  > g\n",
          "q:1: the numbers of question 1's predict: must rise"},
+        {"## 1. a\npredict: x 1\nwith:\n- [ ] b\n  > c\n- [ ] d\n  > e\n",
+         "q:3: with: and without: need"},
         {"## 1. a\npredict: x 1\npredict: y 1\n- [ ] b\n  > c\n- [ ] d\n  > e\n",
          "q:3: question 1 has a second"},
         {"## 1. a\n```\n- [x] b\n  > c\n", "q:4: a code fence of question 1 is not closed"},
@@ -185,6 +187,41 @@ static void measurements_decide_predictions(void **state)
     assert_true(kind->right);
     assert_int_equal(kind->tries, 2);
     quiz_free(&quiz);
+}
+
+/* Which kernels decide, and which times say nothing. */
+static void only_the_kernel_in_question_decides(void **state)
+{
+    (void)state;
+    static const char text[] = "## 1. a\npredict: timing.x 1\nwith: cp.async\n- [ ] b\n  > c\n"
+                               "- [ ] d\n  > e\n\n## 2. f\npredict: timing.x 1\n"
+                               "without: cp.async\n- [ ] g\n  > h\n- [ ] i\n  > j\n";
+    struct quiz quiz = {0};
+    struct buf problems = {0};
+    if (!quiz_parse(&quiz, "q", text, sizeof text - 1, &problems))
+        fail_msg("%s", buf_str(&problems));
+    const struct quiz_question *with = &quiz.questions[0], *without = &quiz.questions[1];
+    assert_string_equal(with->landmark, "cp.async");
+    assert_true(!with->without && without->without);
+    assert_string_equal(with->body, "");
+    quiz_choose(&quiz, 0, 1);
+    quiz_choose(&quiz, 1, 1);
+    measure(&quiz, "{\"timing\":{\"x\":2}}", false);
+    measure(&quiz, "{\"timing\":{\"x\":2},\"landmarks\":[{\"name\":\"cp.async\"}]}", false);
+    measure(&quiz, "{\"timing\":{\"x\":2},\"landmarks\":[{\"name\":\"cp.async\",\"found\":3}]}",
+            true);
+    assert_true(with->right && !without->measured);
+    measure(&quiz,
+            "{\"timing\":{\"x\":2,\"verdict\":\"too-noisy\"},"
+            "\"landmarks\":[{\"name\":\"cp.async\",\"found\":0}]}",
+            false);
+    measure(&quiz,
+            "{\"timing\":{\"x\":0.5,\"verdict\":\"same\"},"
+            "\"landmarks\":[{\"name\":\"cp.async\",\"found\":0}]}",
+            true);
+    assert_true(without->measured && !without->right);
+    quiz_free(&quiz);
+    buf_free(&problems);
 }
 
 static void progress_goes_out_and_in(void **state)
@@ -318,6 +355,7 @@ int main(void)
         cmocka_unit_test(one_bad_question_leaves_the_others),
         cmocka_unit_test(answering),
         cmocka_unit_test(measurements_decide_predictions),
+        cmocka_unit_test(only_the_kernel_in_question_decides),
         cmocka_unit_test(progress_goes_out_and_in),
         cmocka_unit_test(what_is_shown),
         cmocka_unit_test(the_courses_quizzes_are_valid),

@@ -35,6 +35,11 @@ static struct {
     void *kept[64]; /* what the device holds, so that the test can drop what a lost one keeps */
 } world;
 
+static struct { /* limits are kept for each card: another one is measured anew */
+    unsigned char number;
+    int l2_bytes;
+} card = {0x5a, 1 << 20};
+
 static void *keep(void *memory)
 {
     assert_true(world.live < 64);
@@ -101,7 +106,7 @@ static int d_name(char *name, int size, int device)
 static int d_uuid(unsigned char uuid[16], int device)
 {
     (void)device;
-    memset(uuid, 0x5a, 16);
+    memset(uuid, card.number, 16);
     return 0;
 }
 
@@ -115,7 +120,7 @@ static int d_memory(size_t *bytes, int device)
 static int d_attribute(int *value, int which, int device)
 {
     (void)device;
-    *value = which == 38 ? 1 << 20 : which == 16 ? 2 : 0;
+    *value = which == 38 ? card.l2_bytes : which == 16 ? 2 : 0;
     return 0;
 }
 
@@ -321,6 +326,7 @@ struct setup {
     const char *ptx;
     bool poisoned;
     const struct lab *lab; /* NULL: cp-async */
+    enum lab_limit limit;
 };
 
 static struct timing_result time_it(const struct setup *setup)
@@ -339,7 +345,7 @@ static struct timing_result time_it(const struct setup *setup)
     struct image limits = {.cubin = &none};
     struct labfile about = {.entry = (char *)(uintptr_t) "k",
                             .time_size = problem_n,
-                            .limit = LIMIT_COPY,
+                            .limit = setup->limit,
                             .goal = 0.95};
     struct timing_request request = {.gpu = gpu,
                                      .lab = setup->lab ? setup->lab : lab(),
@@ -604,7 +610,7 @@ static void printing_kernels_are_not_timed(void **state)
     timing_result_free(&result);
 }
 
-/* The limit's copy moves 2 x 8 MiB (an eighth of the free memory) in copy_ms. */
+/* The limit's copy moves 2 x 8 MiB (a quarter of the free memory in all) in copy_ms. */
 static void limits_are_measured_and_not_exceeded(void **state)
 {
     (void)state;
@@ -625,6 +631,46 @@ static void limits_are_measured_and_not_exceeded(void **state)
     assert_non_null(strstr(text(result.timing, "why"), "faster than this card"));
     assert_null(json_object_get(result.timing, "goal_reached"));
     assert_non_null(strstr(result.summary, "speed unknown"));
+    timing_result_free(&result);
+}
+
+/* Reading runs over the same 16 MiB, twice as fast as yours (8 bytes an element) here. */
+static void reading_has_a_limit_of_its_own(void **state)
+{
+    (void)state;
+    struct setup setup = usual;
+    setup.limits = true;
+    setup.limit = LIMIT_READ;
+    setup.yours.ms = 50;
+    world.copy_ms = 16.0 * 1048576 / (8.0 * N) * 50;
+    struct timing_result result = time_it(&setup);
+    assert_string_equal(text(json_object_get(result.timing, "limit"), "kind"), "read");
+    assert_string_equal(text(json_object_get(result.timing, "limit"), "unit"), "GB/s");
+    assert_true(fabs(json_number_value(json_object_get(result.timing, "of_limit")) - 1) < 0.02);
+    assert_non_null(strstr(result.summary, "100 % of this card's read bandwidth"));
+    assert_string_equal(text(result.timing, "verdict"), "faster");
+    timing_result_free(&result);
+    setup.yours.ms = 46; /* 8 % above the limit: no honest kernel gets there */
+    result = time_it(&setup);
+    assert_string_equal(text(result.timing, "verdict"), "too-noisy");
+    assert_non_null(strstr(text(result.timing, "why"), "faster than this card"));
+    timing_result_free(&result);
+}
+
+/* What fits into the cache says nothing about the memory: then the time stands alone. */
+static void a_limit_within_the_cache_is_none(void **state)
+{
+    (void)state;
+    struct setup setup = usual;
+    setup.limits = true;
+    setup.limit = LIMIT_READ;
+    card.number++;
+    card.l2_bytes = 9 << 20;
+    struct timing_result result = time_it(&setup);
+    card.l2_bytes = 1 << 20;
+    assert_non_null(result.timing);
+    assert_null(json_object_get(result.timing, "limit"));
+    assert_string_equal(text(result.timing, "verdict"), "faster");
     timing_result_free(&result);
 }
 
@@ -685,6 +731,8 @@ int main(void)
         cmocka_unit_test(failures_while_timing_are_verdicts),
         cmocka_unit_test(printing_kernels_are_not_timed),
         cmocka_unit_test(limits_are_measured_and_not_exceeded),
+        cmocka_unit_test(reading_has_a_limit_of_its_own),
+        cmocka_unit_test(a_limit_within_the_cache_is_none),
         cmocka_unit_test(launches_as_long_as_kernels_say_nothing),
         cmocka_unit_test(times_of_zero_are_never_shown),
         cmocka_unit_test(no_memory_is_a_reason),

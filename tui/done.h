@@ -1,5 +1,5 @@
-/* When a lab counts as done: its kernel passes and, where lab.yaml says so under `done`, the student
- * measured what the lab is about and answered the questions that ask for a conclusion.
+/* When a lab counts as done: its kernel passes and, where lab.yaml says so under `done`, the
+ * student measured what the lab is about and answered the questions that ask for a conclusion.
  *
  * Nothing is owned here. The lab's entries of the states "progress" and "quiz" (tui/library.h) are
  * borrowed; both may be NULL for a lab that was never opened.

@@ -48,7 +48,7 @@ HARN_SRC := $(call src,harness/*.c) $(wildcard kernels/*/lab.c)
 # override.c stands in for functions of libc and belongs to stride-host alone.
 HOST_SRC := $(filter-out %/override.c,$(call src,harness/host/*.c)) $(wildcard kernels/*/host.c)
 TUI_SRC  := $(call src,tui/*.c)
-LIBS     := $(foreach l,tui host harness ptx base,$(BUILD)/lib$(l).a)
+LIBS     := $(foreach l,tui harness host ptx base,$(BUILD)/lib$(l).a)
 TESTS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))

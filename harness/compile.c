@@ -109,7 +109,7 @@ char *compiler_version(const struct compiler *compiler)
 }
 
 /* Reads the source; what the student did to the file is a complaint, not an error. */
-static bool read_source(struct build *build, const char *path)
+bool build_read_source(struct build *build, const char *path)
 {
     struct err why = {0};
     if (!file_read(&build->source, path, SOURCE_MOST, &why)) {
@@ -137,8 +137,9 @@ struct folders {
 };
 
 /* Whether the source includes a "header" that is not the lab's. */
-static bool has_own_headers(const char *source)
+bool build_has_own_headers(const struct build *build)
 {
+    const char *source = buf_str(&build->source);
     for (const char *at = source; (at = strchr(at, '#')); at++) {
         const char *word = at + 1 + strspn(at + 1, " \t");
         if (strncmp(word, "include", 7) != 0)
@@ -167,7 +168,7 @@ static void collect_folders(struct folders *out, const struct compiler *compiler
     /* Last, so that a header of the student's never stands in for one that grading trusts; and only
      * when needed, because precompiled headers serve compilations with the same folders alone. */
     const char *slash = strrchr(path, '/');
-    if (slash && slash != path && has_own_headers(buf_str(&build->source))) {
+    if (slash && slash != path && build_has_own_headers(build)) {
         out->own = mem_printf("%.*s", (int)(slash - path), path);
         out->list[out->count++] = out->own;
     }
@@ -226,13 +227,13 @@ static void warn_of_spills(struct build *build)
 }
 
 /* A copy of lab.h lies beside the student's kernel to be read; it is never the one that counts. */
-static void compare_header(const struct compiler *compiler, struct build *build, const char *path)
+void build_compare_header(struct build *build, const char *lab_header, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *copy = mem_printf("%.*s/lab.h", slash ? (int)(slash - path) : 1, slash ? path : ".");
     struct buf text = {0};
-    if (compiler->lab_header && file_exists(copy) && file_read(&text, copy, SOURCE_MOST, NULL) &&
-        strcmp(buf_str(&text), compiler->lab_header) != 0)
+    if (lab_header && file_exists(copy) && file_read(&text, copy, SOURCE_MOST, NULL) &&
+        strcmp(buf_str(&text), lab_header) != 0)
         diagnostics_add(&build->diagnostics, SEVERITY_WARNING, "lab.h", 0,
                         _("your copy of lab.h differs from the lab's own, and the lab's own is "
                           "used; remove it, and it is written anew"));
@@ -241,7 +242,7 @@ static void compare_header(const struct compiler *compiler, struct build *build,
 }
 
 /* A failing compiler that says nothing still gets a sentence. */
-static void explain_silence(struct build *build, int status)
+void build_explain_silence(struct build *build, int status)
 {
     for (size_t i = 0; i < build->diagnostics.count; i++)
         if (build->diagnostics.items[i].severity == SEVERITY_ERROR)
@@ -272,7 +273,7 @@ static void read_log(const struct compiler *compiler, struct build *build,
         list->setup = text;
         free(found);
     }
-    compare_header(compiler, build, path);
+    build_compare_header(build, compiler->lab_header, path);
     build->log_cut = out->log.cut || list->cut;
 }
 
@@ -280,7 +281,7 @@ static void take_output(struct build *build, struct compiler_output *out)
 {
     build->ok = out->status == 0;
     if (!build->ok) {
-        explain_silence(build, out->status);
+        build_explain_silence(build, out->status);
         return;
     }
     build->ptx = out->ptx;
@@ -295,7 +296,7 @@ bool compiler_build(struct compiler *compiler, struct build *out, const char *pa
     double start = clock_ms();
     struct compiler_output output;
     *out = (struct build){.name = mem_strdup(name)};
-    if (read_source(out, path)) {
+    if (build_read_source(out, path)) {
         bool ran = run_compiler(compiler, &output, out, path, err) ||
                    (fall_back(compiler, err) && run_compiler(compiler, &output, out, path, err));
         if (!ran) {

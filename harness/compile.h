@@ -59,6 +59,14 @@ bool compiler_build(struct compiler *compiler, struct build *out, const char *pa
                     const char *name, struct err *err);
 void build_free(struct build *build);
 
+/* The pieces of compiler_build that host_build.c shares: reads the source (false, with a complaint,
+ * when it is no text); whether it includes headers that are not the lab's; a complaint about a copy
+ * of lab.h that differs; a complaint for a compiler that failed without one. */
+bool build_read_source(struct build *build, const char *path);
+bool build_has_own_headers(const struct build *build);
+void build_compare_header(struct build *build, const char *lab_header, const char *path);
+void build_explain_silence(struct build *build, int status);
+
 /* The build as a backend takes it; borrowed from the build. */
 struct image build_image(const struct build *build);
 

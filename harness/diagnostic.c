@@ -289,10 +289,13 @@ static bool read_figures(struct diagnostics *out, struct line line)
 /* What went wrong with the machine and not with the kernel. */
 static void notice_setup(struct diagnostics *out, const struct diagnostic *item)
 {
-    static const char *const signs[] = {"unsupported GNU version", "unsupported clang version",
+    static const char *const signs[] = {"unsupported GNU version",
+                                        "unsupported clang version",
                                         "unsupported Microsoft Visual Studio",
                                         "Failed to preprocess host compiler properties",
-                                        "No supported gcc/g++ host compiler found"};
+                                        "No supported gcc/g++ host compiler found",
+                                        "cuda_runtime.h: No such file",
+                                        "cuda_runtime_api.h: No such file"};
     for (size_t i = 0; !out->setup && i < sizeof signs / sizeof *signs; i++)
         if (strstr(item->text, signs[i]))
             out->setup = mem_strdup(item->text);

@@ -26,9 +26,16 @@ extern char **environ;
  * the host compiler. */
 static bool steers_tools(const char *entry)
 {
-    static const char *const names[] = {
-        "NVCC_APPEND_FLAGS=", "NVCC_PREPEND_FLAGS=", "NVDISASM_PATH=", "LD_PRELOAD=", "CPATH=",
-        "C_INCLUDE_PATH=",    "CPLUS_INCLUDE_PATH="};
+    static const char *const names[] = {"NVCC_APPEND_FLAGS=",
+                                        "NVCC_PREPEND_FLAGS=",
+                                        "NVDISASM_PATH=",
+                                        "LD_PRELOAD=",
+                                        "CPATH=",
+                                        "C_INCLUDE_PATH=",
+                                        "CPLUS_INCLUDE_PATH=",
+                                        "LD_RUN_PATH=",
+                                        "DEPENDENCIES_OUTPUT=",
+                                        "SUNPRO_DEPENDENCIES="};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(entry, names[i], strlen(names[i])) == 0)
             return true;

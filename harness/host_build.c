@@ -1,0 +1,368 @@
+/* How to read this file: host_build_make looks for the object in the cache; when it is not there it
+ * runs nvcc in a scratch folder (make_object) and keeps the result. Either way read_object then
+ * takes PTX and machine code out of the object's fat binary. */
+#include "host_build.h"
+
+#include "advice.h"
+#include "cache.h"
+#include "emit.h"
+#include "process.h"
+#include "scratch.h"
+
+#include "harness/base/file.h"
+#include "harness/base/msg.h"
+#include "harness/host/fatbin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define BUILD_MS 120000.0
+
+enum { SOURCE_MOST = 1 << 20, OBJECT_MOST = 64 << 20, OPTIONS_MOST = 32 };
+
+#define OBJECT "yours.so"
+#define LINES  "yours.lines"
+#define LOG    "log"
+
+/* Frame pointers and no sibling calls, so that a call can be traced to its line; the object's own
+ * functions before those of the program that loads it. */
+static const char *const fixed_options[] = {
+    "-shared",
+    "-cudart=none",
+    "-no-compress",
+    "-std=c++17",
+    "-O2",
+    "-g",
+    "-lineinfo",
+    "-Xcompiler",
+    "-fPIC,-fno-omit-frame-pointer,-fno-optimize-sibling-calls",
+    "-Xlinker",
+    "-Bsymbolic,--wrap=memcpy,--wrap=memmove,--wrap=memset",
+};
+
+enum { FIXED_OPTIONS = sizeof fixed_options / sizeof *fixed_options };
+
+bool host_builder_open(struct host_builder *out, const struct toolkit *toolkit, const char *root,
+                       const char *slug, int cc, struct err *err)
+{
+    *out = (struct host_builder){.toolkit = toolkit};
+    struct buf header = {0};
+    struct err why = {0};
+    if (!nvcc_open(&out->nvcc, toolkit, &why)) {
+        char *searched = toolkit_searched(root);
+        err_set(
+            err,
+            _("this lab's file is built by nvcc: %.200s. Run `make deps` in Stride's folder, or "
+              "install the CUDA Toolkit (looked in %.300s)"),
+            why.text, searched);
+        free(searched);
+        return false;
+    }
+    if (!compiler_pick_arch(&out->nvcc.abilities, cc, out->arch, err))
+        return false;
+    out->lab_folder = mem_printf("%s/kernels/%s", root, slug);
+    char *path = path_join(out->lab_folder, "lab.h");
+    bool ok = file_read(&header, path, SOURCE_MOST, err);
+    free(path);
+    if (ok)
+        out->lab_header = buf_take(&header);
+    else
+        host_builder_close(out);
+    return ok;
+}
+
+void host_builder_close(struct host_builder *builder)
+{
+    free(builder->lab_folder);
+    free(builder->lab_header);
+    *builder = (struct host_builder){0};
+}
+
+/* ---- the key: everything that decides what comes out */
+
+static void add_file_state(struct buf *key, const char *path)
+{
+    struct stat info;
+    if (path && stat(path, &info) == 0)
+        buf_printf(key, "%s %lld %lld\n", path, (long long)info.st_mtime, (long long)info.st_size);
+}
+
+static void add_host_compiler(struct buf *key)
+{
+    const char *chosen = getenv("NVCC_CCBIN"), *at = getenv("PATH");
+    buf_printf(key, "ccbin %s\n", chosen ? chosen : "");
+    for (bool found = false; at && *at && !found;) {
+        size_t len = strcspn(at, ":");
+        char *path = mem_printf("%.*s/g++", (int)len, at);
+        found = file_exists(path);
+        add_file_state(key, path);
+        free(path);
+        at += len + (at[len] == ':');
+    }
+}
+
+static struct buf make_key(const struct host_builder *builder, const struct build *build)
+{
+    struct buf key = {0};
+    buf_printf(&key, "stride 1\nnvcc %d.%d\n", builder->nvcc.abilities.major,
+               builder->nvcc.abilities.minor);
+    add_file_state(&key, builder->nvcc.nvcc);
+    add_host_compiler(&key);
+    for (int i = 0; i < FIXED_OPTIONS; i++)
+        buf_printf(&key, "%s\n", fixed_options[i]);
+    buf_printf(&key, "-arch=%s\n%s\n%zu\n%s\n", builder->arch, build->name,
+               strlen(builder->lab_header), builder->lab_header);
+    buf_add(&key, buf_str(&build->source), build->source.len);
+    return key;
+}
+
+/* ---- the compilation */
+
+static bool write_in(const char *folder, const char *name, const void *text, size_t len,
+                     struct err *err)
+{
+    char *path = path_join(folder, name);
+    bool ok = file_write(path, text, len, false, err);
+    free(path);
+    return ok;
+}
+
+static bool run_nvcc(const struct host_builder *builder, struct compiler_output *out,
+                     const struct build *build, const char *folder, const char *own_headers,
+                     struct err *err)
+{
+    char arch[32], *list[OPTIONS_MOST];
+    int count = 0;
+    char *own = own_headers ? mem_printf("-I%s", own_headers) : NULL;
+    char *source = mem_printf("%s%s", *build->name == '-' ? "./" : "", build->name);
+    char object[] = OBJECT, to[] = "-o", *fixed[FIXED_OPTIONS];
+    snprintf(arch, sizeof arch, "-arch=%s", builder->arch);
+    list[count++] = mem_strdup(builder->nvcc.nvcc);
+    for (int i = 0; i < FIXED_OPTIONS; i++)
+        list[count++] = fixed[i] = mem_strdup(fixed_options[i]);
+    list[count++] = arch;
+    if (own)
+        list[count++] = own;
+    list[count++] = to;
+    list[count++] = object;
+    list[count++] = source;
+    list[count] = NULL;
+    struct process process;
+    struct process_result result;
+    /* The host compiler's complaints are read, so they have to come in English. */
+    bool ok = process_start(&process, list, folder, -1, "LC_ALL=C", err) &&
+              process_finish(&process, &result, BUILD_MS, err);
+    if (ok) {
+        out->status = result.timed_out ? 124 : result.status;
+        buf_add(&out->log, buf_str(&result.text), result.text.len);
+        buf_add(&out->log, buf_str(&result.out), result.out.len);
+        process_result_free(&result);
+    }
+    free(list[0]);
+    for (int i = 0; i < FIXED_OPTIONS; i++)
+        free(fixed[i]);
+    free(source);
+    free(own);
+    return ok;
+}
+
+/* What to do when the machine and not the source is to blame. */
+static void explain_setup(struct diagnostics *list)
+{
+    if (!list->setup)
+        return;
+    char *found = nvcc_host_compilers(), *text;
+    if (strstr(list->setup, "cuda_runtime"))
+        text = mem_strdup(_("nvcc is here and the CUDA runtime's headers are not: run `make deps` "
+                            "in Stride's folder, or install the whole CUDA Toolkit"));
+    else if (!*found)
+        text = mem_strdup(_("nvcc needs a C++ compiler, and none is on this machine: install g++ "
+                            "(Debian, Ubuntu: apt-get install g++)"));
+    else
+        text = mem_printf(_("nvcc cannot use this machine's host compiler: %s. Found here: %s. "
+                            "Choose one with NVCC_CCBIN=/usr/bin/g++-12"),
+                          list->setup, found);
+    free(list->setup);
+    list->setup = text;
+    free(found);
+}
+
+static void read_log(const struct host_builder *builder, struct build *build, const char *log,
+                     size_t len)
+{
+    struct diagnostics *list = &build->diagnostics;
+    diagnostics_parse(list, log, len);
+    diagnostics_drop_repeated(list);
+    if (builder->toolkit->parts[PART_HEADERS])
+        diagnostics_drop_below(list, builder->toolkit->parts[PART_HEADERS]);
+    advice_add(list, buf_str(&build->source), build->name);
+    explain_setup(list);
+}
+
+/* Runs nvcc in `folder`; build.ok says whether an object is there. */
+static bool make_object(const struct host_builder *builder, struct build *build, const char *folder,
+                        const char *own_headers, struct err *err)
+{
+    struct compiler_output output = {.log = {.cap = 1 << 20}};
+    bool ran = write_in(folder, build->name, buf_str(&build->source), build->source.len, err) &&
+               write_in(folder, "lab.h", builder->lab_header, strlen(builder->lab_header), err) &&
+               run_nvcc(builder, &output, build, folder, own_headers, err);
+    if (ran) {
+        build->ok = output.status == 0;
+        build->log_cut = output.log.cut;
+        read_log(builder, build, buf_str(&output.log), output.log.len);
+        if (!build->ok)
+            build_explain_silence(build, output.status);
+        if (build->ok)
+            write_in(folder, LOG, buf_str(&output.log), output.log.len, NULL);
+    }
+    compiler_output_free(&output);
+    return ran;
+}
+
+/* ---- what is in the object */
+
+static void take_part(struct buf *out, enum fatbin_kind kind, const void *section, size_t len)
+{
+    struct fatbin_part part;
+    if (fatbin_find(&part, kind, section, len, NULL))
+        buf_add(out, part.bytes, part.len);
+}
+
+/* The folder of `.file 1 "/tmp/stride-harness-1-x/kernel.cu"`; NULL when there is no such line. */
+static char *find_compiled_in(const struct build *build)
+{
+    char *tail = mem_printf("/%s\"", build->name);
+    const char *text = buf_str(&build->ptx), *at = text;
+    char *found = NULL;
+    while (!found && (at = strstr(at, tail))) {
+        const char *begin = at;
+        while (begin > text && begin[-1] != '"' && begin[-1] != '\n')
+            begin--;
+        if (*begin == '/' && begin > text && begin[-1] == '"' && at > begin)
+            found = mem_printf("%.*s", (int)(at - begin), begin);
+        at++;
+    }
+    free(tail);
+    return found;
+}
+
+void host_build_strip(const struct host_build *build, struct buf *listing)
+{
+    if (!build->compiled_in)
+        return;
+    struct buf out = {0};
+    size_t len = strlen(build->compiled_in);
+    const char *at = buf_str(listing), *end = at + listing->len, *next;
+    while ((next = memmem(at, (size_t)(end - at), build->compiled_in, len))) {
+        buf_add(&out, at, (size_t)(next - at));
+        at = next + len;
+    }
+    buf_add(&out, at, (size_t)(end - at));
+    buf_free(listing);
+    *listing = out;
+}
+
+static bool read_object(struct host_build *out, struct err *err)
+{
+    struct buf object = {0};
+    const void *section;
+    size_t len;
+    if (!file_read(&object, out->object, OBJECT_MOST, err))
+        return false;
+    if (fatbin_section(&section, &len, object.data, object.len, NULL)) {
+        take_part(&out->build.ptx, FATBIN_PTX, section, len);
+        take_part(&out->build.cubin, FATBIN_CUBIN, section, len);
+    }
+    buf_free(&object);
+    out->compiled_in = find_compiled_in(&out->build);
+    host_build_strip(out, &out->build.ptx);
+    return true;
+}
+
+/* Takes the path over; what a scratch folder held is removed with it. */
+static void set_folder(struct host_build *out, char *folder, bool scratch)
+{
+    if (out->scratch)
+        scratch_remove(out->folder);
+    free(out->folder);
+    free(out->object);
+    free(out->lines);
+    out->folder = folder;
+    out->scratch = scratch;
+    out->object = folder ? path_join(folder, OBJECT) : NULL;
+    out->lines = folder ? path_join(folder, LINES) : NULL;
+}
+
+static bool use_cached(const struct host_builder *builder, struct host_build *out, char *folder)
+{
+    struct buf log = {0};
+    char *path = path_join(folder, LOG);
+    bool ok = file_read(&log, path, OBJECT_MOST, NULL);
+    set_folder(out, folder, false);
+    out->cached = out->build.ok = ok && read_object(out, NULL);
+    if (out->cached)
+        read_log(builder, &out->build, buf_str(&log), log.len);
+    else
+        set_folder(out, NULL, false); /* removed meanwhile */
+    buf_free(&log);
+    free(path);
+    return out->cached;
+}
+
+static bool build_anew(const struct host_builder *builder, struct host_build *out,
+                       const struct buf *key, const char *own_headers, struct err *err)
+{
+    static const char *const names[] = {OBJECT, LINES, LOG, NULL};
+    char *folder = scratch_make(err);
+    if (!folder)
+        return false;
+    set_folder(out, folder, true);
+    if (!make_object(builder, &out->build, folder, own_headers, err))
+        return false;
+    if (!out->build.ok) {
+        set_folder(out, NULL, false);
+        return true;
+    }
+    char *kept = own_headers ? NULL : cache_keep(key, out->folder, names, CACHE_BYTES_MOST);
+    if (kept)
+        set_folder(out, kept, false);
+    return read_object(out, err);
+}
+
+bool host_build_make(const struct host_builder *builder, struct host_build *out, const char *path,
+                     const char *name, struct err *err)
+{
+    double start = clock_ms();
+    *out = (struct host_build){.build.name = mem_strdup(name)};
+    bool ran = true;
+    if (build_read_source(&out->build, path)) {
+        struct buf key = make_key(builder, &out->build);
+        const char *slash = strrchr(path, '/');
+        /* What such a header holds is not part of the key. */
+        char *own = build_has_own_headers(&out->build) && slash
+                        ? mem_printf("%.*s", (int)(slash - path) + (slash == path), path)
+                        : NULL;
+        char *found = own ? NULL : cache_find(&key);
+        if (!found || !use_cached(builder, out, found))
+            ran = build_anew(builder, out, &key, own, err);
+        build_compare_header(&out->build, builder->lab_header, path);
+        free(own);
+        buf_free(&key);
+    }
+    snprintf(out->build.arch, sizeof out->build.arch, "%s", builder->arch);
+    out->build.ms = clock_ms() - start;
+    if (!ran)
+        host_build_free(out);
+    return ran;
+}
+
+void host_build_free(struct host_build *build)
+{
+    set_folder(build, NULL, false);
+    free(build->compiled_in);
+    build_free(&build->build);
+    *build = (struct host_build){0};
+}

@@ -142,7 +142,8 @@ static void complaints_name_the_line(void **state)
 {
     (void)state;
     struct host_builder builder = open_builder();
-    /* The first is the front end's, the second the host compiler's own, the third the preprocessor's. */
+    /* The first is the front end's, the second the host compiler's own, the third the
+     * preprocessor's. */
     static const struct {
         const char *source;
         unsigned line;

@@ -1,0 +1,141 @@
+/* The lab event-timing for the harness: nothing goes in, two numbers come out.
+ *
+ * Which time is right, only a measurement can say: the solution's, in the same process. Two honest
+ * measurements on a GPU that others use may differ by tens of percent; the mistakes of this lab are
+ * off by a factor of three at the least, at sizes where a launch takes longer than its overhead. */
+#include "kernels/event-timing/lab.h"
+
+#include "harness/host/host_lab.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define SHARE                                                              \
+    0.5 /* by which the two times may differ, as part of the solution's */
+#define OVERHEAD                                                           \
+    0.005 /* milliseconds: a launch by itself against a launch among others */
+#define ROUNDING                                                           \
+    0.01 /* between the bandwidth and what follows from the time */
+#define LEAST_MANY                                                         \
+    8 /* this many times too long looks like a sum of launches */
+
+static double bytes_per_launch(uint64_t n)
+{
+    return 3.0 * sizeof(float) * (double)n;
+}
+
+static bool prepare(void *opaque, const struct host_round *first)
+{
+    struct EventTimingWork *work = opaque;
+    work->n = (size_t)first->n;
+    return first->n > 0;
+}
+
+static bool fill(void *opaque, const struct host_round *round, char *why,
+                 size_t why_len)
+{
+    struct EventTimingWork *work = opaque;
+    (void)round;
+    (void)why;
+    (void)why_len;
+    work->milliseconds = NAN;
+    work->gigabytes_per_second = NAN;
+    return true;
+}
+
+static void judge_time(double yours, double solution,
+                       struct host_finding *out)
+{
+    const double apart = fabs(yours - solution);
+    out->tolerance = SHARE * solution + OVERHEAD;
+    out->max_error = apart;
+    out->buffer = "milliseconds";
+    out->want = solution;
+    out->got = yours;
+    if (apart <= out->tolerance)
+        return;
+    out->verdict = VERDICT_WRONG;
+    if (isnan(yours))
+        snprintf(out->text, sizeof out->text,
+                 "work->milliseconds was not filled in");
+    else if (yours < solution)
+        snprintf(out->text, sizeof out->text,
+                 "%.4g ms for a launch, and the solution measures %.4g ms: "
+                 "your clock was read "
+                 "before the work was done, or on another stream than the "
+                 "work's",
+                 yours, solution);
+    else if (yours > LEAST_MANY * solution)
+        snprintf(out->text, sizeof out->text,
+                 "%.4g ms for a launch, and the solution measures %.4g ms, "
+                 "%.0f times less: is it "
+                 "the time of all launches, or of the first, which loads "
+                 "the kernel?",
+                 yours, solution, yours / solution);
+    else
+        snprintf(out->text, sizeof out->text,
+                 "%.4g ms for a launch, and the solution measures %.4g ms: "
+                 "something else than "
+                 "warm launches is in your time",
+                 yours, solution);
+}
+
+static void judge_bandwidth(const struct EventTimingWork *work,
+                            struct host_finding *out)
+{
+    const double bytes = bytes_per_launch(work->n);
+    const double want = bytes / (work->milliseconds * 1e6),
+                 got = work->gigabytes_per_second;
+    if (fabs(got - want) <= ROUNDING * want)
+        return;
+    out->verdict = VERDICT_WRONG;
+    out->buffer = "gigabytes_per_second";
+    out->want = want;
+    out->got = got;
+    out->max_error = fabs(got - want);
+    out->tolerance = ROUNDING * want;
+    if (isnan(got))
+        snprintf(out->text, sizeof out->text,
+                 "work->gigabytes_per_second was not filled in");
+    else
+        snprintf(out->text, sizeof out->text,
+                 "%.4g GB/s do not go with %.4g ms a launch: that would be "
+                 "%.3g bytes for each of "
+                 "the %zu elements, and the kernel moves 12",
+                 got, work->milliseconds,
+                 got * work->milliseconds * 1e6 / (double)work->n, work->n);
+}
+
+static void judge(const void *opaque, const void *other,
+                  const struct host_round *round, struct host_finding *out)
+{
+    const struct EventTimingWork *work = opaque, *solution = other;
+    (void)round;
+    *out =
+        (struct host_finding){.verdict = VERDICT_PASS, .checked_count = 2};
+    judge_time(work->milliseconds, solution->milliseconds, out);
+    if (out->verdict == VERDICT_PASS)
+        judge_bandwidth(work, out);
+    out->wrong_count = out->verdict != VERDICT_PASS;
+    if (out->verdict == VERDICT_PASS)
+        out->buffer = NULL;
+}
+
+static double bytes_moved(uint64_t n)
+{
+    (void)n;
+    return 0; /* nothing crosses the bus */
+}
+
+const struct host_lab host_lab_event_timing = {
+    .slug = "event-timing",
+    .open = "eventTimingOpen",
+    .run = "eventTimingRun",
+    .close = "eventTimingClose",
+    .work_bytes = sizeof(struct EventTimingWork),
+    .rounds = 3,
+    .prepare = prepare,
+    .fill = fill,
+    .judge = judge,
+    .bytes_moved = bytes_moved,
+};

@@ -1,6 +1,7 @@
 /* The door: every function of api.def, exported under the library's name. It notes who called,
  * hands the call to the runtime in use, and notes what came back. */
 #include "calls.h"
+#include "lines.h"
 #include "runtime.h"
 
 #include <stddef.h>

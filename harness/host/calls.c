@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,12 @@ static struct {
 static _Thread_local const void *site_now;
 static _Thread_local const void *configured; /* site of a <<<>>> whose launch is to come */
 static _Thread_local bool was_not_ready;
+static _Thread_local char detail[240];
+
+void calls_explain(const char *text)
+{
+    snprintf(detail, sizeof detail, "%s", text);
+}
 
 const void *calls_site(void)
 {
@@ -135,6 +142,7 @@ void calls_enter(struct call *call, enum api api, const void *site)
     }
     *call = (struct call){.api = api, .site = site, .outer = site_now};
     site_now = site;
+    *detail = '\0';
 }
 
 static void add_live(enum resource_kind kind, const void *handle, const void *site)
@@ -223,6 +231,7 @@ static void note_failure(const struct call *call, int result)
     calls.failed = true;
     calls.first = (struct failed_call){
         .api = call->api, .result = result, .site = call->site, .capturing = calls.capturing > 0};
+    snprintf(calls.first.detail, sizeof calls.first.detail, "%s", detail);
 }
 
 int calls_leave(struct call *call, bool there, int result, ...)

@@ -24,6 +24,7 @@ struct failed_call {
     int result;       /* cudaError_t */
     const void *site; /* where it was called from */
     bool capturing;   /* a stream was being captured */
+    char detail[240]; /* what exactly was wrong, from the simulated runtime; "" when unknown */
 };
 
 enum resource_kind {
@@ -56,6 +57,9 @@ int calls_leave(struct call *call, bool there, int result, ...);
 /* Where the call that this thread is in came from; for <<<>>> the line of the launch, not nvcc's
  * stub. NULL outside. */
 const void *calls_site(void);
+
+/* Says what is wrong with the call in progress, for `detail`. */
+void calls_explain(const char *text);
 
 void calls_reset(void); /* forgets failures and counts; what is alive stays known */
 bool calls_first_failure(struct failed_call *out);

@@ -6,12 +6,15 @@
 #include "advice.h"
 #include "cache.h"
 #include "emit.h"
+#include "entry.h"
+#include "host_lines.h"
 #include "process.h"
 #include "scratch.h"
 
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 #include "harness/host/fatbin.h"
+#include "harness/host/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,9 +48,9 @@ static const char *const fixed_options[] = {
 enum { FIXED_OPTIONS = sizeof fixed_options / sizeof *fixed_options };
 
 bool host_builder_open(struct host_builder *out, const struct toolkit *toolkit, const char *root,
-                       const char *slug, int cc, struct err *err)
+                       const char *slug, const char *entry, int cc, struct err *err)
 {
-    *out = (struct host_builder){.toolkit = toolkit};
+    *out = (struct host_builder){.toolkit = toolkit, .entry = entry};
     struct buf header = {0};
     struct err why = {0};
     if (!nvcc_open(&out->nvcc, toolkit, &why)) {
@@ -62,8 +65,7 @@ bool host_builder_open(struct host_builder *out, const struct toolkit *toolkit, 
     }
     if (!compiler_pick_arch(&out->nvcc.abilities, cc, out->arch, err))
         return false;
-    out->lab_folder = mem_printf("%s/kernels/%s", root, slug);
-    char *path = path_join(out->lab_folder, "lab.h");
+    char *path = mem_printf("%s/kernels/%s/lab.h", root, slug);
     bool ok = file_read(&header, path, SOURCE_MOST, err);
     free(path);
     if (ok)
@@ -75,7 +77,6 @@ bool host_builder_open(struct host_builder *out, const struct toolkit *toolkit, 
 
 void host_builder_close(struct host_builder *builder)
 {
-    free(builder->lab_folder);
     free(builder->lab_header);
     *builder = (struct host_builder){0};
 }
@@ -201,6 +202,17 @@ static void read_log(const struct host_builder *builder, struct build *build, co
     explain_setup(list);
 }
 
+/* Without the table verdicts come without lines, and that is all. */
+static void write_lines(const char *folder, const char *name)
+{
+    struct err err = {0};
+    char *object = path_join(folder, OBJECT), *table = path_join(folder, LINES);
+    if (!host_lines_write(object, name, table, &err))
+        fprintf(stderr, "stride-harness: %s\n", err.text);
+    free(object);
+    free(table);
+}
+
 /* Runs nvcc in `folder`; build.ok says whether an object is there. */
 static bool make_object(const struct host_builder *builder, struct build *build, const char *folder,
                         const char *own_headers, struct err *err)
@@ -215,8 +227,10 @@ static bool make_object(const struct host_builder *builder, struct build *build,
         read_log(builder, build, buf_str(&output.log), output.log.len);
         if (!build->ok)
             build_explain_silence(build, output.status);
-        if (build->ok)
+        if (build->ok) {
             write_in(folder, LOG, buf_str(&output.log), output.log.len, NULL);
+            write_lines(folder, build->name);
+        }
     }
     compiler_output_free(&output);
     return ran;
@@ -265,7 +279,49 @@ void host_build_strip(const struct host_build *build, struct buf *listing)
     *listing = out;
 }
 
-static bool read_object(struct host_build *out, struct err *err)
+/* The three functions of the lab: "streams" and each of these. */
+static const char *const roles[] = {"Open", "Run", "Close"};
+
+enum { ROLES = sizeof roles / sizeof *roles };
+
+struct exports {
+    const char *entry;
+    bool there[ROLES];
+};
+
+static void note_export(void *context, const char *name, bool defined)
+{
+    struct exports *exports = context;
+    size_t prefix = strlen(exports->entry) - strlen("Run");
+    for (int i = 0; defined && i < ROLES; i++)
+        exports->there[i] |=
+            strncmp(name, exports->entry, prefix) == 0 && strcmp(name + prefix, roles[i]) == 0;
+}
+
+/* An object without the lab's functions is a failed build. */
+static void check_exports(const struct host_builder *builder, struct build *build,
+                          const struct buf *object)
+{
+    struct exports exports = {.entry = builder->entry};
+    size_t prefix = strlen(builder->entry) - strlen("Run");
+    symbols_each(object->data, object->len, note_export, &exports, NULL);
+    for (int i = 0; i < ROLES; i++) {
+        if (exports.there[i])
+            continue;
+        char *name = mem_printf("%.*s%s", (int)prefix, builder->entry, roles[i]);
+        char *text = mem_printf(_("there is no function %s that the lab can call: lab.h declares "
+                                  "it, and your code has to define it just so, not static and in "
+                                  "no namespace"),
+                                name);
+        diagnostics_add(&build->diagnostics, SEVERITY_ERROR, build->name,
+                        entry_line(buf_str(&build->source), name), text);
+        build->ok = false;
+        free(text);
+        free(name);
+    }
+}
+
+static bool read_object(const struct host_builder *builder, struct host_build *out, struct err *err)
 {
     struct buf object = {0};
     const void *section;
@@ -276,6 +332,7 @@ static bool read_object(struct host_build *out, struct err *err)
         take_part(&out->build.ptx, FATBIN_PTX, section, len);
         take_part(&out->build.cubin, FATBIN_CUBIN, section, len);
     }
+    check_exports(builder, &out->build, &object);
     buf_free(&object);
     out->compiled_in = find_compiled_in(&out->build);
     host_build_strip(out, &out->build.ptx);
@@ -302,7 +359,8 @@ static bool use_cached(const struct host_builder *builder, struct host_build *ou
     char *path = path_join(folder, LOG);
     bool ok = file_read(&log, path, OBJECT_MOST, NULL);
     set_folder(out, folder, false);
-    out->cached = out->build.ok = ok && read_object(out, NULL);
+    out->build.ok = ok;
+    out->cached = ok && read_object(builder, out, NULL);
     if (out->cached)
         read_log(builder, &out->build, buf_str(&log), log.len);
     else
@@ -329,7 +387,7 @@ static bool build_anew(const struct host_builder *builder, struct host_build *ou
     char *kept = own_headers ? NULL : cache_keep(key, out->folder, names, CACHE_BYTES_MOST);
     if (kept)
         set_folder(out, kept, false);
-    return read_object(out, err);
+    return read_object(builder, out, err);
 }
 
 bool host_build_make(const struct host_builder *builder, struct host_build *out, const char *path,

@@ -15,8 +15,8 @@ struct host_builder {
     const struct toolkit *toolkit;
     struct nvcc nvcc;
     char arch[16]; /* "sm_90", or "compute_90" for PTX alone */
-    char *lab_folder;
     char *lab_header;
+    const char *entry; /* "streamsRun": streamsOpen and streamsClose have to be there too */
 };
 
 struct host_build {
@@ -27,9 +27,9 @@ struct host_build {
     bool scratch, cached; /* folder is this build's own; it was there already */
 };
 
-/* Opens a builder for a lab and a device of capability `cc` (0: none). */
+/* Opens a builder for a lab and a device of capability `cc` (0: none). `entry` is borrowed. */
 bool host_builder_open(struct host_builder *out, const struct toolkit *toolkit, const char *root,
-                       const char *slug, int cc, struct err *err);
+                       const char *slug, const char *entry, int cc, struct err *err);
 void host_builder_close(struct host_builder *builder);
 
 /* Builds the file; complaints call it `name`. False: the machine failed, not the source. */

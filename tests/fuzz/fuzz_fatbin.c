@@ -1,9 +1,11 @@
 /* Any bytes as a fat binary (first byte even) or as an object that holds one (odd): a part within
  * the bytes, or an error. */
 #include "harness/host/fatbin.h"
+#include "harness/host/symbols.h"
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,13 +23,20 @@ static void look(const void *bytes, size_t len)
     }
 }
 
+static void measure(void *context, const char *name, bool defined)
+{
+    *(size_t *)context += strlen(name) + defined;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    size_t names = 0;
     const void *section;
     size_t len;
     if (size && (data[0] & 1)) {
         if (fatbin_section(&section, &len, data + 1, size - 1, NULL))
             look(section, len);
+        symbols_each(data + 1, size - 1, measure, &names, NULL);
     } else if (size) {
         look(data + 1, size - 1);
     }

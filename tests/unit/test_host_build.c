@@ -24,7 +24,9 @@ static const char good[] = "#include \"lab.h\"\n"
                            "extern \"C\" void tRun(struct TWork *work)\n"
                            "{\n"
                            "    scale<<<1, 32>>>(work->data);\n"
-                           "}\n";
+                           "}\n"
+                           "extern \"C\" void tOpen(struct TWork *) {}\n"
+                           "extern \"C\" void tClose(struct TWork *) {}\n";
 
 static char *put(const char *name, const char *text)
 {
@@ -70,7 +72,7 @@ static struct host_builder open_builder(void)
     struct err err = {0};
     if (!can)
         skip();
-    if (!host_builder_open(&builder, &toolkit, root, "t", 80, &err))
+    if (!host_builder_open(&builder, &toolkit, root, "t", "tRun", 80, &err))
         fail_msg("%s", err.text);
     return builder;
 }
@@ -100,6 +102,7 @@ static void an_object_is_built_once(void **state)
     assert_true(second.build.ok);
     assert_true(second.cached);
     assert_true(file_exists(second.object));
+    assert_true(file_exists(second.lines));
     assert_string_equal(first.build.arch, "sm_80");
     assert_non_null(strstr(buf_str(&second.build.ptx), ".entry"));
     assert_non_null(strstr(buf_str(&second.build.ptx), "\"/kernel.cu\""));
@@ -164,10 +167,29 @@ static void complaints_name_the_line(void **state)
         assert_non_null(strstr(error->text, cases[i].text));
         host_build_free(&build);
     }
-    struct host_build warned = make(&builder, "void f() { int unused; }\n#warning error: no\n");
+    struct host_build warned =
+        make(&builder, "extern \"C\" { void tOpen(void *) { int unused; }\n#warning error: no\n"
+                       "void tRun(void *) {}\nvoid tClose(void *) {} }\n");
     assert_true(warned.build.ok);
     assert_true(warned.build.diagnostics.count >= 2);
     host_build_free(&warned);
+    host_builder_close(&builder);
+}
+
+static void missing_functions_are_named(void **state)
+{
+    (void)state;
+    struct host_builder builder = open_builder();
+    struct host_build build = make(&builder, "extern \"C\" { void tRun(void *) {}\n"
+                                             "static void tClose(void *) {} }\n");
+    assert_false(build.build.ok);
+    assert_int_equal(build.build.diagnostics.items[0].severity, SEVERITY_WARNING); /* unused */
+    const struct diagnostic *error = first_error(&build);
+    assert_non_null(strstr(error->text, "tOpen"));
+    error++;
+    assert_non_null(strstr(error->text, "tClose"));
+    assert_int_equal(error->line, 2);
+    host_build_free(&build);
     host_builder_close(&builder);
 }
 
@@ -175,7 +197,8 @@ static void own_headers_are_found_and_never_cached(void **state)
 {
     (void)state;
     struct host_builder builder = open_builder();
-    static const char source[] = "#include \"own.h\"\nextern \"C\" int f() { return OWN; }\n";
+    static const char source[] = "#include \"own.h\"\nextern \"C\" { int f() { return OWN; }\n"
+                                 "void tOpen() {}\nvoid tRun() {}\nvoid tClose() {} }\n";
     for (int i = 0; i < 2; i++) {
         free(put("own.h", i ? "#define OWN oops\n" : "#define OWN 1\n"));
         struct host_build build = make(&builder, source);
@@ -208,7 +231,7 @@ static void a_machine_that_cannot_is_not_the_students_fault(void **state)
     host_builder_close(&builder);
     struct toolkit empty = {0};
     struct err err = {0};
-    assert_false(host_builder_open(&builder, &empty, root, "t", 0, &err));
+    assert_false(host_builder_open(&builder, &empty, root, "t", "tRun", 0, &err));
     assert_non_null(strstr(err.text, "make deps"));
 }
 
@@ -218,6 +241,7 @@ int main(void)
         cmocka_unit_test(an_object_is_built_once),
         cmocka_unit_test(without_a_cache_the_object_lives_as_long_as_its_build),
         cmocka_unit_test(complaints_name_the_line),
+        cmocka_unit_test(missing_functions_are_named),
         cmocka_unit_test(own_headers_are_found_and_never_cached),
         cmocka_unit_test(a_machine_that_cannot_is_not_the_students_fault),
     };

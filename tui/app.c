@@ -316,6 +316,8 @@ void app_set_lab(struct app *app, unsigned lab)
     app->attempt = NULL;
     app->diff_open = app->hint_open = app->stopping = false;
     app->hints_shown = 0;
+    app->zoom = 0;
+    app->from = 0;
     app->history_mark[0] = '\0';
     app_set_history(app, NULL, 0, false);
     for (int i = 0; i < PANE_COUNT; i++) {

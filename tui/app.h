@@ -122,6 +122,7 @@ struct app {
     enum app_backend backend;
     int zoom;    /* of the timeline: its width shows 1/2^zoom of the whole time... */
     double from; /* ...from this part of it on, 0..1 */
+    bool graphs_open, baseline_hidden; /* in the timeline */
 
     char notice[512];
     enum style notice_style;

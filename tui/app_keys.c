@@ -256,6 +256,7 @@ static void screen_command(struct app *app, enum command command)
         break;
     case COMMAND_GO_TO_CODE:
     case COMMAND_GO_TO_SOURCE:
+    case COMMAND_GO_TO_LINE:
         app_cross(app);
         break;
     case COMMAND_LANDMARK_NEXT:
@@ -275,6 +276,14 @@ static void screen_command(struct app *app, enum command command)
         break;
     case COMMAND_LATER:
         app_zoom(app, 0, 0.25);
+        break;
+    case COMMAND_COMPARE:
+        app->baseline_hidden = !app->baseline_hidden;
+        app->pane[PANE_TIMELINE].stale = true;
+        break;
+    case COMMAND_GRAPHS:
+        app->graphs_open = !app->graphs_open;
+        app->pane[PANE_TIMELINE].stale = true;
         break;
     case COMMAND_NOISE:
         app->noise = !app->noise;

@@ -78,6 +78,46 @@ static void fill(struct app *app)
     buf_free(&listing);
 }
 
+/* A run as long as a record holds, and a baseline's as long: 2,000 pieces each, in 8 streams. */
+static json_t *long_run(void)
+{
+    json_t *rows = json_array(), *engine = json_array();
+    for (int stream = 0; stream < 8; stream++) {
+        json_t *spans = json_array();
+        char name[16];
+        for (int i = stream; i < 2000; i += 8) {
+            json_t *span = json_pack("{s:s, s:f, s:f, s:s, s:i, s:i}", "kind",
+                                     i % 3 == 0   ? "h2d"
+                                     : i % 3 == 1 ? "kernel"
+                                                  : "d2h",
+                                     "from", i * 2.5, "to", i * 2.5 + 4, "label", "work(float*)",
+                                     "line", 20 + i % 7, "graph", i / 40);
+            json_array_append(engine, span);
+            json_array_append_new(spans, span);
+        }
+        snprintf(name, sizeof name, "stream %d", stream + 1);
+        json_array_append_new(
+            rows, json_pack("{s:s, s:s, s:o}", "name", name, "role", "stream", "spans", spans));
+    }
+    json_array_append_new(
+        rows, json_pack("{s:s, s:s, s:o}", "name", "SMs", "role", "engine", "spans", engine));
+    return json_pack("{s:{s:s, s:O, s:f, s:{s:o, s:f}}}", "timeline", "unit", "us", "rows", rows,
+                     "length_us", 5004.0, "baseline", "rows", rows, "length_us", 5004.0);
+}
+
+static void measure_timeline(struct app *app, struct cells *cells)
+{
+    json_t *record = long_run();
+    const int32_t zoom[] = {'+', '-'}, along[] = {'l', 'l', 'h'}, folds[] = {'v'};
+    app_set_record(app, record);
+    json_decref(record);
+    press(app, cells, '5', NULL);
+    measure(app, cells, "timeline, zoom", zoom, 2);
+    press(app, cells, '+', NULL);
+    measure(app, cells, "timeline, along", along, 3);
+    measure(app, cells, "timeline, graphs", folds, 1);
+}
+
 int main(void)
 {
     struct labfile **labs = NULL;
@@ -105,6 +145,7 @@ int main(void)
     const int32_t next[] = {'n', 'n', 'N'};
     measure(&app, &cells, "next match", next, 3);
     printf("%-20s %14.1f MiB\n", "resident", resident_mib());
+    measure_timeline(&app, &cells);
     app_free(&app);
     cells_free(&cells);
     labfile_free_all(labs, count);

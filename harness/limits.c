@@ -190,6 +190,7 @@ static bool measure_kind(struct limit *out, struct rate *rate, enum lab_limit ki
         *out = (struct limit){.kind = "tensor", .unit = "TFLOP/s"};
         return measure_arithmetic(rate, true, &out->value, err);
     case LIMIT_LAUNCH:
+    case LIMIT_BUS: /* stride-host measures it */
         break;
     }
     return err_set(err, "the lab names no limit that is measured");

@@ -22,13 +22,20 @@ static const cyaml_strval_t kinds[] = {{"kernel", LAB_KERNEL}, {"host", LAB_HOST
 static const cyaml_strval_t listings[] = {{"ptx", LISTING_PTX}, {"sass", LISTING_SASS}};
 static const cyaml_strval_t limits[] = {
     {"copy", LIMIT_COPY},     {"read", LIMIT_READ},     {"fma", LIMIT_FMA},
-    {"tensor", LIMIT_TENSOR}, {"launch", LIMIT_LAUNCH},
+    {"tensor", LIMIT_TENSOR}, {"launch", LIMIT_LAUNCH}, {"bus", LIMIT_BUS},
 };
 static const cyaml_strval_t steps[] = {
     {"measured-with", STEP_MEASURED_WITH},
     {"measured-without", STEP_MEASURED_WITHOUT},
     {"answered", STEP_ANSWERED},
 };
+
+static const cyaml_strval_t metrics[METRIC_COUNT] = {{"copy_overlap", METRIC_COPY_OVERLAP},
+                                                     {"host_waits", METRIC_HOST_WAITS},
+                                                     {"instantiations", METRIC_INSTANTIATIONS},
+                                                     {"graph_launches", METRIC_GRAPH_LAUNCHES},
+                                                     {"launches", METRIC_LAUNCHES},
+                                                     {"pageable_copies", METRIC_PAGEABLE_COPIES}};
 
 #define STRING(type, field, flags)                                                                 \
     CYAML_FIELD_STRING_PTR(#field, CYAML_FLAG_POINTER | (flags), type, field, 1, CYAML_UNLIMITED)
@@ -41,6 +48,20 @@ static const cyaml_schema_field_t landmark_fields[] = {
     CYAML_FIELD_UINT("at_least", CYAML_FLAG_OPTIONAL, struct lab_landmark, at_least),
     STRING(struct lab_landmark, since, CYAML_FLAG_OPTIONAL),
     TEXT(struct lab_landmark, text),
+    CYAML_FIELD_END,
+};
+
+#define BOUND(field)                                                                               \
+    CYAML_FIELD_FLOAT_PTR(#field, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct lab_structure,  \
+                          field)
+
+static const cyaml_schema_field_t structure_fields[] = {
+    STRING(struct lab_structure, name, 0),
+    CYAML_FIELD_ENUM("metric", CYAML_FLAG_DEFAULT, struct lab_structure, metric, metrics,
+                     METRIC_COUNT),
+    BOUND(at_least),
+    BOUND(at_most),
+    TEXT(struct lab_structure, text),
     CYAML_FIELD_END,
 };
 
@@ -62,6 +83,9 @@ static const cyaml_schema_value_t size_value = {
 };
 static const cyaml_schema_value_t landmark_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct lab_landmark, landmark_fields),
+};
+static const cyaml_schema_value_t structure_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct lab_structure, structure_fields),
 };
 static const cyaml_schema_value_t hint_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct lab_hint, hint_fields),
@@ -85,9 +109,11 @@ static const cyaml_schema_field_t lab_fields[] = {
     LIST(check_sizes, size_value, 1),
     LIST(sim_sizes, size_value, 1),
     CYAML_FIELD_UINT("time_size", CYAML_FLAG_DEFAULT, struct labfile, time_size),
-    CYAML_FIELD_ENUM("limit", CYAML_FLAG_DEFAULT, struct labfile, limit, limits, 5),
+    CYAML_FIELD_ENUM("limit", CYAML_FLAG_DEFAULT, struct labfile, limit, limits, 6),
     CYAML_FIELD_FLOAT("goal", CYAML_FLAG_DEFAULT, struct labfile, goal),
     LIST(landmarks, landmark_value, 0),
+    CYAML_FIELD_SEQUENCE("structure", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct labfile,
+                         structure, &structure_value, 0, CYAML_UNLIMITED),
     LIST(hints, hint_value, 0),
     CYAML_FIELD_SEQUENCE("done", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct labfile, done,
                          &done_value, 0, CYAML_UNLIMITED),
@@ -143,6 +169,25 @@ static bool check_done(const struct labfile *lab, const char *path, struct err *
     return true;
 }
 
+const char *lab_metric_name(enum lab_metric metric)
+{
+    return metrics[metric].str;
+}
+
+/* What the schema cannot say. */
+static bool check_structure(const struct labfile *lab, const char *path, struct err *err)
+{
+    for (unsigned i = 0; i < lab->structure_count; i++) {
+        const struct lab_structure *entry = &lab->structure[i];
+        if (!entry->at_least == !entry->at_most)
+            return err_set(err, "%s: structure %s needs one of at_least and at_most", path,
+                           entry->name);
+        if (lab->kind != LAB_HOST)
+            return err_set(err, "%s: only a host lab has structure", path);
+    }
+    return true;
+}
+
 bool labfile_load(struct labfile **out, const char *root, const char *slug, struct err *err)
 {
     char *path = mem_printf("%s/kernels/%s/lab.yaml", root, slug);
@@ -159,7 +204,7 @@ bool labfile_load(struct labfile **out, const char *root, const char *slug, stru
                          complaint.text.len ? buf_str(&complaint.text) : "not a lab description",
                          result == CYAML_OK ? "empty" : cyaml_strerror(result));
     }
-    ok = ok && check_done(lab, path, err);
+    ok = ok && check_done(lab, path, err) && check_structure(lab, path, err);
     if (ok) {
         lab->slug = mem_strdup(slug);
         *out = lab;

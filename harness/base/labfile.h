@@ -17,7 +17,7 @@ struct lab_text { /* one text in both languages */
 };
 
 enum lab_kind { LAB_KERNEL, LAB_HOST };
-enum lab_limit { LIMIT_COPY, LIMIT_READ, LIMIT_FMA, LIMIT_TENSOR, LIMIT_LAUNCH };
+enum lab_limit { LIMIT_COPY, LIMIT_READ, LIMIT_FMA, LIMIT_TENSOR, LIMIT_LAUNCH, LIMIT_BUS };
 enum lab_listing { LISTING_PTX, LISTING_SASS };
 
 /* Something to look for in a listing: an instruction that the lesson is about. */
@@ -30,10 +30,28 @@ struct lab_landmark {
     struct lab_text text; /* one sentence: what it is */
 };
 
+/* How a host lab's run is to be built: one thing that can be measured in it. */
+enum lab_metric {
+    METRIC_COPY_OVERLAP,   /* of the copies' time, the part with a kernel or the other direction */
+    METRIC_HOST_WAITS,     /* calls of one run that block the host */
+    METRIC_INSTANTIATIONS, /* of graphs, in all rounds after the first */
+    METRIC_GRAPH_LAUNCHES, /* in one run */
+    METRIC_LAUNCHES,       /* of kernels by call, in one run */
+    METRIC_PAGEABLE_COPIES,
+    METRIC_COUNT
+};
+
+struct lab_structure {
+    char *name; /* shown in the pane and the record, e.g. "overlap" */
+    enum lab_metric metric;
+    double *at_least, *at_most; /* one of them; the other is NULL */
+    struct lab_text text;       /* one sentence: what a good run shows */
+};
+
 /* A hint is offered after an attempt with this verdict; "any" fits all. Shown one stage at a time.
  */
 struct lab_hint {
-    char *when; /* a verdict's name, a hazard's kind, "slow", or "any" */
+    char *when; /* a verdict's name, a hazard's kind, a structure's name, "slow", or "any" */
     struct lab_text text;
 };
 
@@ -63,6 +81,8 @@ struct labfile {
     double goal;          /* part of the solution's speed that counts as reached, 0.95 */
     struct lab_landmark *landmarks;
     unsigned landmarks_count;
+    struct lab_structure *structure; /* host labs; may be absent */
+    unsigned structure_count;
     struct lab_hint *hints;
     unsigned hints_count;
     struct lab_done *done; /* none for most labs: there a pass is all */
@@ -79,6 +99,9 @@ void labfile_free_all(struct labfile **labs, unsigned count);
 
 /* The text in the language of msg_language(); English when there is no other. Borrowed. */
 const char *lab_text_get(const struct lab_text *text);
+
+/* "copy_overlap", as in lab.yaml; static. */
+const char *lab_metric_name(enum lab_metric metric);
 
 /* "8.0" -> 80; 0 when it is not a capability. */
 unsigned capability_parse(const char *text);

@@ -132,12 +132,74 @@ static void conditions_name_what_there_is(void **state)
     }
 }
 
+/* A host lab's text with this structure. */
+static bool load_structure(const char *kind, const char *structure, struct labfile **lab,
+                           struct err *err)
+{
+    char root[] = "/tmp/stride-lab-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    char *folder = mem_printf("%s/kernels/x", root), *path = path_join(folder, "lab.yaml");
+    char *kernels = path_join(root, "kernels");
+    struct buf text = {0};
+    buf_printf(&text,
+               "order: 1\ntitle: {en: T, zh: T}\nsummary: {en: S, zh: S}\nlesson: 01-x\nkind: %s\n"
+               "entry: xRun\ncapability: \"7.5\"\ncheck_sizes: [1]\nsim_sizes: [1]\ntime_size: 1\n"
+               "limit: bus\ngoal: 0.9\nlandmarks: []\nstructure:\n%shints: []\n",
+               kind, structure);
+    assert_true(file_make_dirs(folder, err));
+    assert_true(file_write(path, buf_str(&text), text.len, false, err));
+    err->text[0] = '\0';
+    bool ok = labfile_load(lab, root, "x", err);
+    unlink(path);
+    rmdir(folder);
+    rmdir(kernels);
+    assert_int_equal(rmdir(root), 0);
+    buf_free(&text);
+    free(kernels);
+    free(path);
+    free(folder);
+    return ok;
+}
+
+static void structure_has_one_bound(void **state)
+{
+    (void)state;
+    struct labfile *lab;
+    struct err err = {0};
+    static const char good[] =
+        "  - {name: overlap, metric: copy_overlap, at_least: 0.5, text: {en: a, zh: b}}\n"
+        "  - {name: waits, metric: host_waits, at_most: 0, text: {en: a, zh: b}}\n";
+    if (!load_structure("host", good, &lab, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(lab->limit, LIMIT_BUS);
+    assert_int_equal(lab->structure_count, 2);
+    assert_int_equal(lab->structure[0].metric, METRIC_COPY_OVERLAP);
+    assert_true(*lab->structure[0].at_least > 0.49 && *lab->structure[0].at_least < 0.51);
+    assert_null(lab->structure[0].at_most);
+    assert_null(lab->structure[1].at_least);
+    assert_non_null(lab->structure[1].at_most);
+    assert_string_equal(lab_metric_name(lab->structure[1].metric), "host_waits");
+    labfile_free(lab);
+    static const char *const bad[] = {
+        "  - {name: x, metric: host_waits, text: {en: a, zh: b}}\n",
+        "  - {name: x, metric: host_waits, at_most: 1, at_least: 1, text: {en: a, zh: b}}\n",
+        "  - {name: x, metric: beauty, at_most: 1, text: {en: a, zh: b}}\n",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(load_structure("host", bad[i], &lab, &err));
+        assert_non_null(strstr(err.text, "lab.yaml"));
+    }
+    assert_false(load_structure("kernel", good, &lab, &err));
+    assert_non_null(strstr(err.text, "host lab"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_lab_of_the_course_loads),
         cmocka_unit_test(broken_lab_names_its_line),
         cmocka_unit_test(conditions_name_what_there_is),
+        cmocka_unit_test(structure_has_one_bound),
         cmocka_unit_test(capabilities_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@ enum option {
     OPTION_NO_COMMIT = 2,
     OPTION_BACKEND = 4,
     OPTION_LISTING = 8,
+    OPTION_PICTURE = 16,
 };
 
 static const struct command {
@@ -43,6 +44,9 @@ static const struct command {
     {"log", cli_log, 1, 1, OPTION_JSON, "log LAB [--json]", N_("your attempts")},
     {"diff", cli_diff, 1, 3, OPTION_LISTING, "diff LAB [A [B]] [--ptx|--sass]",
      N_("what changed between two attempts, or since one")},
+    {"timeline", cli_timeline, 1, 2, OPTION_JSON | OPTION_PICTURE,
+     "timeline LAB [ATTEMPT] [--svg FILE] [--trace FILE] [--json]",
+     N_("what a run did and when: as text, as a picture, or as a trace for Perfetto")},
     {"restore", cli_restore, 2, 2, 0, "restore LAB ATTEMPT",
      N_("puts the kernel of an attempt back, as a new commit")},
     {"reset", cli_reset, 1, 1, 0, "reset LAB", N_("puts the starter code back, as a new commit")},
@@ -202,8 +206,8 @@ static const struct command *find_command(const char *name)
 /* Options of the screen that take a value, so that the value is not taken for a command. */
 static bool takes_value(const char *option)
 {
-    static const char *const names[] = {"--lang", "--theme",   "--script", "--size",
-                                        "--save", "--backend", "--lab"};
+    static const char *const names[] = {"--lang",    "--theme", "--script", "--size", "--save",
+                                        "--backend", "--lab",   "--svg",    "--trace"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], option) == 0)
             return true;
@@ -281,6 +285,12 @@ static bool parse_option(struct cli *cli, struct line *line, int argc, char **ar
     } else if ((value = option_value("--backend", argc, argv, i))) {
         cli->backend = value;
         *used |= OPTION_BACKEND;
+    } else if ((value = option_value("--svg", argc, argv, i))) {
+        cli->svg = value;
+        *used |= OPTION_PICTURE;
+    } else if ((value = option_value("--trace", argc, argv, i))) {
+        cli->trace = value;
+        *used |= OPTION_PICTURE;
     } else {
         complain(_("unknown option %s; `stride --help` shows all"), word);
         return false;

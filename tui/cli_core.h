@@ -22,7 +22,8 @@ struct cli {
     const char *arguments[CLI_ARGUMENTS]; /* after the command's name */
     int argument_count;
     bool json, no_commit, ptx, sass;
-    const char *backend; /* NULL for auto */
+    const char *svg, *trace; /* files to write; NULL when not asked for */
+    const char *backend;     /* NULL for auto */
 };
 
 int cli_list(struct cli *cli);
@@ -32,6 +33,7 @@ int cli_quiz(struct cli *cli);
 int cli_doctor(struct cli *cli);
 int cli_log(struct cli *cli);
 int cli_diff(struct cli *cli);
+int cli_timeline(struct cli *cli);
 int cli_restore(struct cli *cli);
 int cli_reset(struct cli *cli);
 int cli_check(struct cli *cli);

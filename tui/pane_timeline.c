@@ -80,17 +80,25 @@ static void add_marks(struct doc *doc, const json_t *timeline)
     }
 }
 
-static void of_block(const struct app *app, const json_t *timeline, struct doc *doc, int columns)
+static void say_block(struct doc *doc)
+{
+    doc_add_str(doc, STYLE_DIM,
+                _("One block in the simulator, in program steps: order and overlap are real, "
+                  "lengths are not times."));
+    doc_end_line(doc);
+}
+
+static void of_block(const struct timeline_view *view, const json_t *timeline, struct doc *doc,
+                     int columns)
 {
     bool seen[GANTT_KIND_COUNT] = {false};
     const json_t *marks = record_at(timeline, "marks");
     struct gantt gantt;
     gantt_read(&gantt, timeline, timeline, true);
-    struct scale scale = scale_choose(app, gantt.from, gantt.to, columns);
+    struct scale scale = scale_choose(view, gantt.from, gantt.to, columns);
     struct gantt_unit unit = gantt_unit(&gantt, scale.to);
-    pane_paragraph(doc, STYLE_DIM,
-                   _("One block in the simulator, in program steps: order and overlap are real, "
-                     "lengths are not times."));
+    say_block(doc);
+    doc_add_str(doc, STYLE_NORMAL, "\n");
     for (size_t i = 0; i < gantt.row_count; i++)
         add_row(doc, &gantt.rows[i], marks, &scale, seen);
     add_mark_row(doc, marks, "wait", _("waits"), &scale);
@@ -102,25 +110,47 @@ static void of_block(const struct app *app, const json_t *timeline, struct doc *
     gantt_free(&gantt);
 }
 
+static bool in_steps(const json_t *timeline)
+{
+    return strcmp(record_text(timeline, "unit"), "steps") == 0;
+}
+
+void timeline_show(const struct timeline_view *view, const json_t *timeline, struct doc *doc,
+                   int columns)
+{
+    if (in_steps(timeline))
+        of_block(view, timeline, doc, columns);
+    else
+        timeline_of_host(view, timeline, doc, columns);
+}
+
+void timeline_summary(const json_t *timeline, struct doc *doc)
+{
+    if (in_steps(timeline))
+        say_block(doc);
+    else
+        timeline_host_summary(timeline, doc);
+}
+
 void pane_build_timeline(const struct app *app, struct doc *doc, int columns)
 {
     const json_t *record = app_record(app), *timeline = record_at(record, "timeline");
     const struct labfile *lab = app_lab(app);
     const char *why = pane_skipped_why(record, "timeline");
-    if (json_array_size(record_at(timeline, "rows")) == 0) {
-        if (*why)
-            pane_paragraph(doc, STYLE_DIM, why);
-        pane_paragraph(
-            doc, STYLE_DIM,
-            lab && lab->kind == LAB_HOST
-                ? _("After a run, this shows what happened on the device and when: each stream's "
-                    "copies, kernels and waits, the copy engines and the SMs, beside the "
-                    "baseline's.")
-                : _("After a run of a kernel with asynchronous copies, this shows one block: each "
-                    "tile's copy from its start to its landing, each wait, and the computing."));
-    } else if (strcmp(record_text(timeline, "unit"), "steps") == 0) {
-        of_block(app, timeline, doc, columns);
-    } else {
-        timeline_of_host(app, timeline, doc, columns);
+    struct timeline_view view = {app->zoom, app->from, app->graphs_open, app->baseline_hidden,
+                                 true};
+    if (json_array_size(record_at(timeline, "rows")) > 0) {
+        timeline_show(&view, timeline, doc, columns);
+        return;
     }
+    if (*why)
+        pane_paragraph(doc, STYLE_DIM, why);
+    pane_paragraph(doc, STYLE_DIM,
+                   lab && lab->kind == LAB_HOST
+                       ? _("After a run, this shows what happened on the device and when: each "
+                           "stream's copies, kernels and waits, the copy engines and the SMs, "
+                           "beside the baseline's.")
+                       : _("After a run of a kernel with asynchronous copies, this shows one "
+                           "block: each tile's copy from its start to its landing, each wait, "
+                           "and the computing."));
 }

@@ -1,5 +1,6 @@
-/* What the two views of the timeline share: rows drawn with a letter per column, and their axis.
- * Private to tui/pane_timeline*.c.
+/* The timeline as lines of text, for the pane and for `stride timeline`: rows drawn with a letter
+ * per column, their axis, and what was measured in them. Private to tui/pane_timeline_X.c and
+ * tui/cli_timeline.c.
  *
  * Strips live on the caller's stack; the doc is the pane's.
  *
@@ -11,6 +12,20 @@
 #include "tui/pane.h"
 
 enum { STRIP_LABEL = 15, STRIP_MOST = 512 };
+
+/* Which part of a timeline is shown, and how. */
+struct timeline_view {
+    int zoom;    /* the width shows 1/2^zoom of the whole time... */
+    double from; /* ...from this part of it on, 0..1 */
+    bool graphs_open, baseline_hidden;
+    bool keys; /* there are keys to speak of, and lists stay short */
+};
+
+/* The whole: of a host lab's run, or of one block in the simulator. */
+void timeline_show(const struct timeline_view *view, const json_t *timeline, struct doc *doc,
+                   int columns);
+/* Its first lines: where times come from, overlap and ideal. */
+void timeline_summary(const json_t *timeline, struct doc *doc);
 
 /* The part of the time that the width shows. */
 struct scale {
@@ -26,8 +41,8 @@ struct strip {
     int columns;
 };
 
-/* What app->from and app->zoom choose out of from..to, for a pane of that many columns. */
-struct scale scale_choose(const struct app *app, double from, double to, int columns);
+/* What the view chooses out of from..to, for a pane of that many columns. */
+struct scale scale_choose(const struct timeline_view *view, double from, double to, int columns);
 /* May lie outside the columns. */
 int scale_column(const struct scale *scale, double at);
 
@@ -48,6 +63,8 @@ void timeline_axis(struct doc *doc, const struct scale *scale, const struct gant
 /* One line: the letters that were drawn, in words. */
 void timeline_legend(struct doc *doc, const bool seen[GANTT_KIND_COUNT]);
 
-void timeline_of_host(const struct app *app, const json_t *timeline, struct doc *doc, int columns);
+void timeline_of_host(const struct timeline_view *view, const json_t *timeline, struct doc *doc,
+                      int columns);
+void timeline_host_summary(const json_t *timeline, struct doc *doc);
 
 #endif

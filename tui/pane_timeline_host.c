@@ -122,7 +122,8 @@ static void say_bubbles(struct doc *doc, const json_t *timeline)
     doc_end_line(doc);
 }
 
-static void say_notes(struct doc *doc, const json_t *timeline, const struct gantt *gantt)
+static void say_notes(const struct timeline_view *view, struct doc *doc, const json_t *timeline,
+                      const struct gantt *gantt)
 {
     int pageable = record_int(timeline, "pageable_copies"), left = record_int(timeline, "left_out");
     doc_add_str(doc, STYLE_NORMAL, "\n");
@@ -137,8 +138,9 @@ static void say_notes(struct doc *doc, const json_t *timeline, const struct gant
         doc_end_line(doc)->indent = 2;
     }
     if (gantt->has_graphs) {
-        doc_printf(doc, STYLE_NORMAL, _("%d kernels, %d graph launches; v opens and closes them."),
+        doc_printf(doc, STYLE_NORMAL, _("%d kernels, %d graph launches"),
                    record_int(timeline, "kernels"), record_int(timeline, "graph_launches"));
+        doc_add_str(doc, STYLE_DIM, view->keys ? _("; v opens and closes them") : "");
         doc_end_line(doc);
     }
     if (left > 0) {
@@ -200,7 +202,8 @@ static size_t pieces_in_view(const struct gantt *gantt, const struct scale *scal
     for (size_t i = 0; i < gantt->row_count; i++) {
         const struct bar_row *row = &gantt->rows[i];
         for (size_t j = 0; row->role != ROLE_ENGINE && j < row->count; j++)
-            if (row->bars[j].to >= scale->from && row->bars[j].from <= scale->to)
+            if (row->bars[j].to >= scale->from && row->bars[j].from <= scale->to &&
+                !(row->role == ROLE_HOST && row->bars[j].kind == GANTT_HOST)) /* its stream's */
                 (*out)[count++] = (struct piece){&row->bars[j], row};
     }
     qsort(*out, count, sizeof **out, by_time);
@@ -230,16 +233,18 @@ static void add_piece(struct doc *doc, const struct piece *piece)
     line->source_line = bar->line;
 }
 
-static void add_pieces(struct doc *doc, const struct gantt *gantt, const struct scale *scale)
+static void add_pieces(const struct timeline_view *view, struct doc *doc, const struct gantt *gantt,
+                       const struct scale *scale)
 {
+    size_t most = view->keys ? PIECES : SIZE_MAX;
     struct piece *pieces;
     size_t count = pieces_in_view(gantt, scale, &pieces);
     if (count) {
-        pane_heading(doc, _("Pieces in view: from (us), lasts, where, what"));
-        for (size_t i = 0; i < count && i < PIECES; i++)
+        pane_heading(doc, _("Pieces: from (us), lasts, where, what"));
+        for (size_t i = 0; i < count && i < most; i++)
             add_piece(doc, &pieces[i]);
-        if (count > PIECES)
-            doc_printf(doc, STYLE_DIM, _("%zu more; zoom in (+) to see them\n"), count - PIECES);
+        if (count > most)
+            doc_printf(doc, STYLE_DIM, _("%zu more; zoom in (+) to see them\n"), count - most);
     }
     free(pieces);
 }
@@ -256,8 +261,8 @@ static void add_run_title(struct doc *doc, const char *name, const json_t *run, 
     doc_end_line(doc)->keep = true;
 }
 
-static void add_chart(const struct app *app, const json_t *timeline, const struct gantt *yours,
-                      const struct scale *scale, struct doc *doc)
+static void add_chart(const struct timeline_view *view, const json_t *timeline,
+                      const struct gantt *yours, const struct scale *scale, struct doc *doc)
 {
     bool seen[GANTT_KIND_COUNT] = {false};
     const json_t *baseline = record_at(timeline, "baseline");
@@ -266,12 +271,12 @@ static void add_chart(const struct app *app, const json_t *timeline, const struc
     char name[48];
     if (can)
         add_run_title(doc, _("your run"), timeline,
-                      app->baseline_hidden ? _("; c shows the baseline's") : "");
+                      view->keys && view->baseline_hidden ? _("; c shows the baseline's") : "");
     add_rows(doc, yours, record_at(timeline, "marks"), scale, seen);
-    if (can && !app->baseline_hidden) {
+    if (can && !view->baseline_hidden) {
         struct gantt theirs;
-        gantt_read(&theirs, timeline, baseline, app->graphs_open);
-        add_run_title(doc, _("baseline"), baseline, _("; c hides it"));
+        gantt_read(&theirs, timeline, baseline, view->graphs_open);
+        add_run_title(doc, _("baseline"), baseline, view->keys ? _("; c hides it") : "");
         add_rows(doc, &theirs, NULL, scale, seen);
         gantt_free(&theirs);
     }
@@ -280,25 +285,33 @@ static void add_chart(const struct app *app, const json_t *timeline, const struc
     timeline_legend(doc, seen);
 }
 
-void timeline_of_host(const struct app *app, const json_t *timeline, struct doc *doc, int columns)
+void timeline_host_summary(const json_t *timeline, struct doc *doc)
+{
+    bool is_virtual = strcmp(record_text(timeline, "unit"), "virtual us") == 0;
+    doc_add_str(doc, STYLE_DIM,
+                is_virtual ? _("Virtual time: order and overlap are real, lengths come from a "
+                               "model of a GPU.")
+                           : _("Measured on the device by CUPTI: one run of your code."));
+    doc_end_line(doc);
+    say_overlap(doc, timeline);
+    doc_end_line(doc);
+}
+
+void timeline_of_host(const struct timeline_view *view, const json_t *timeline, struct doc *doc,
+                      int columns)
 {
     struct gantt yours;
     double to, length = 0;
-    gantt_read(&yours, timeline, timeline, app->graphs_open);
+    gantt_read(&yours, timeline, timeline, view->graphs_open);
     to = yours.to;
-    if (!app->baseline_hidden && record_number(timeline, "baseline.length_us", &length))
+    if (!view->baseline_hidden && record_number(timeline, "baseline.length_us", &length))
         to = fmax(to, fmin(length, 1e15));
-    struct scale scale = scale_choose(app, yours.from, to, columns);
-    doc_add_str(doc, STYLE_DIM,
-                yours.is_virtual ? _("Virtual time: order and overlap are real, lengths come from "
-                                     "a model of a GPU.")
-                                 : _("Measured on the device by CUPTI: one run of your code."));
-    doc_end_line(doc);
-    say_overlap(doc, timeline);
-    doc_add_str(doc, STYLE_NORMAL, "\n\n");
-    add_chart(app, timeline, &yours, &scale, doc);
-    say_notes(doc, timeline, &yours);
+    struct scale scale = scale_choose(view, yours.from, to, columns);
+    timeline_host_summary(timeline, doc);
+    doc_add_str(doc, STYLE_NORMAL, "\n");
+    add_chart(view, timeline, &yours, &scale, doc);
+    say_notes(view, doc, timeline, &yours);
     say_marks(doc, timeline);
-    add_pieces(doc, &yours, &scale);
+    add_pieces(view, doc, &yours, &scale);
     gantt_free(&yours);
 }

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-struct scale scale_choose(const struct app *app, double from, double to, int columns)
+struct scale scale_choose(const struct timeline_view *view, double from, double to, int columns)
 {
     struct scale scale = {.columns = columns - STRIP_LABEL};
     if (scale.columns < 8)
         scale.columns = 8;
     if (scale.columns > STRIP_MOST)
         scale.columns = STRIP_MOST;
-    scale.from = from + app->from * (to - from);
-    scale.to = scale.from + (to - from) / (1 << app->zoom);
+    scale.from = from + view->from * (to - from);
+    scale.to = scale.from + (to - from) / (1 << view->zoom);
     return scale;
 }
 

@@ -55,19 +55,27 @@ void pane_build_help(const struct app *app, struct doc *doc, int columns)
     }
 }
 
+/* Whether some object of this list has the word at `key`; with `missed`, one that is not ok. */
+static bool list_names(const json_t *list, const char *key, const char *word, bool missed)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        if (strcmp(record_text(one, key), word) == 0 &&
+            (!missed || json_is_false(record_at(one, "ok"))))
+            return true;
+    }
+    return false;
+}
+
 /* Whether the hint is about what the record says. */
 static bool fits(const struct lab_hint *hint, const json_t *record)
 {
-    const json_t *hazards = record_at(record, "hazards");
-    size_t i;
-    json_t *one;
-    if (strcmp(hint->when, record_text(record, "verdict")) == 0)
-        return true;
-    json_array_foreach((json_t *)(uintptr_t)hazards, i, one)
-        if (strcmp(hint->when, record_text(one, "kind")) == 0)
-            return true;
-    return strcmp(hint->when, "slow") == 0 &&
-           json_is_false(record_at(record, "timing.goal_reached"));
+    return strcmp(hint->when, record_text(record, "verdict")) == 0 ||
+           list_names(record_at(record, "hazards"), "kind", hint->when, false) ||
+           list_names(record_at(record, "cases"), "fault.kind", hint->when, false) ||
+           list_names(record_at(record, "structure"), "name", hint->when, true) ||
+           (strcmp(hint->when, "slow") == 0 &&
+            json_is_false(record_at(record, "timing.goal_reached")));
 }
 
 /* Those that fit what happened come first, then those for any time. */

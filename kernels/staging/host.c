@@ -81,15 +81,14 @@ static void describe(const struct StagingWork *work,
                                  checksum(&before, work->n, out->index))
         what = "; it is that of the round before, whose numbers still lie "
                "on the device";
-    snprintf(out->text, sizeof out->text,
-             "the checksum of numbers %zu to %zu, in piece %zu of %zu, is "
-             "wrong%s; %zu of %zu "
-             "checksums are, the last in piece %zu",
-             out->index * kStagingBlock,
-             (out->index + 1) * kStagingBlock - 1,
-             out->index * kStagingBlock / work->piece,
-             (work->n - 1) / work->piece + 1, what, out->wrong_count,
-             work->blocks, last * kStagingBlock / work->piece);
+    const size_t first = out->index * kStagingBlock,
+                 end = first + kStagingBlock;
+    snprintf(
+        out->text, sizeof out->text,
+        "the checksum of numbers %zu to %zu (a piece has %zu) is wrong%s; "
+        "%zu of %zu checksums are, the last is number %zu",
+        first, (end < work->n ? end : work->n) - 1, work->piece, what,
+        out->wrong_count, work->blocks, last);
 }
 
 static void judge(const void *opaque, const void *solution,

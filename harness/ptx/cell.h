@@ -1,8 +1,9 @@
 /* Cells of the shadow, and the rules that hold for one: shared by shadow.c (storage), conflict.c
- * (rules) and shadow_lanes.c (from a warp's addresses to cells).
+ * (rules), shadow_lanes.c (from a warp's addresses to cells) and global_cells.c (the same for
+ * global memory, as far as one block goes).
  *
- * A *cell* is a word, or one byte of a split word; it points into the shadow. A struct access is
- * one lane's turn and lives on the stack.
+ * A *cell* is a word, or one byte of a split word; it points into the shadow, or into that of an
+ * allocation. A struct access is one lane's turn and lives on the stack.
  *
  * A write is checked for all lanes first and stamped afterwards, so that lanes of one instruction
  * are never taken for earlier accesses. */
@@ -27,6 +28,8 @@ struct access {
     bool strong;
     bool async;    /* a copy being issued */
     bool reported; /* one report per lane and word is enough */
+    bool global;   /* cells of an allocation at `va` */
+    uint64_t va;
 };
 
 /* The other side of a conflict. */

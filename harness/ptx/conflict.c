@@ -27,8 +27,8 @@ static struct hazard_finding finding_of(const struct access *a, const struct cel
         .thread = a->w->id * 32 + a->lane,
         .other = other.thread,
         .other_block = a->w->block->index,
-        .space = PTX_SPACE_SHARED,
-        .address = cell->address,
+        .space = a->global ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED,
+        .address = a->va + cell->address,
         .bytes = cell->bytes,
         .element = a->op->width ? a->op->width : 4,
     };
@@ -41,7 +41,8 @@ void conflict_report(struct access *a, const struct cell *cell, enum ptx_hazard_
     if (a->reported)
         return;
     a->reported = true;
-    a->block->raced[cell->address / 4] = 1;
+    if (!a->global)
+        a->block->raced[cell->address / 4] = 1;
     struct hazard_finding finding = finding_of(a, cell, kind, reason, other);
     if (turn && finding.other != NOBODY) {
         uint32_t line = finding.line, thread = finding.thread;
@@ -269,6 +270,8 @@ void cell_write(struct access *a, struct cell *cell, bool same_value)
     } else if (key != KEY_UNSET && key != mine && !clock_ordered(clock, a->w->id, a->lane, key)) {
         conflict_with_write(a, cell, false, same_value);
     }
+    if (a->global && same_value)
+        return; /* whoever still has to read finds what it would have found */
     uint32_t read = *cell->read_key;
     if (read == KEY_LIST) {
         const struct shadow *s = &a->block->shadow;

@@ -292,8 +292,9 @@ static bool is_race(enum ptx_hazard_kind kind)
 }
 
 /* Are these one bug, and does the first say more about it? A race between warps against the same
- * two lines inside a warp; a copy that was waited for and not published against the same copy seen
- * before its owner got to the wait. */
+ * two lines inside a warp; one between blocks, which no barrier helps against, against the same one
+ * inside a block; one against reading what, in this order, nobody had written yet; a copy that was
+ * waited for and not published against the same copy seen before its owner got to the wait. */
 static bool says_more(const struct run *run, const struct hazard_finding *more,
                       const struct hazard_finding *less)
 {
@@ -303,6 +304,15 @@ static bool says_more(const struct run *run, const struct hazard_finding *more,
                   same_line(run, more->other_line, less->line);
     if (more->kind == PTX_HAZARD_NOT_PUBLISHED && less->kind == PTX_HAZARD_IN_FLIGHT)
         return less->reason != REASON_BULK && same;
+    if (less->kind == PTX_HAZARD_UNINITIALISED)
+        return less->space == PTX_SPACE_GLOBAL && more->space == PTX_SPACE_GLOBAL &&
+               (is_race(more->kind) || more->kind == PTX_HAZARD_LOCKSTEP) &&
+               (same_line(run, more->line, less->line) ||
+                same_line(run, more->other_line, less->line));
+    if (more->kind == PTX_HAZARD_GLOBAL_RACE)
+        return (same || turned) && less->space == PTX_SPACE_GLOBAL &&
+               (is_race(less->kind) || less->kind == PTX_HAZARD_LOCKSTEP ||
+                less->kind == PTX_HAZARD_READ_ONLY_PATH);
     return is_race(more->kind) && less->kind == PTX_HAZARD_LOCKSTEP && (same || turned);
 }
 
@@ -330,6 +340,7 @@ static int rank(enum ptx_hazard_kind kind)
         PTX_HAZARD_SOURCE_OVERWRITTEN,
         PTX_HAZARD_UNINITIALISED,
         PTX_HAZARD_GLOBAL_RACE,
+        PTX_HAZARD_READ_ONLY_PATH,
         PTX_HAZARD_MATRIX,
         PTX_HAZARD_NEVER_WAITED,
         PTX_HAZARD_LOCKSTEP,
@@ -456,6 +467,7 @@ const char *ptx_hazard_name(enum ptx_hazard_kind kind)
         [PTX_HAZARD_LOCKSTEP] = "lockstep",
         [PTX_HAZARD_MATRIX] = "matrix",
         [PTX_HAZARD_MBARRIER] = "mbarrier",
+        [PTX_HAZARD_READ_ONLY_PATH] = "read-only-path",
     };
     return kind < PTX_HAZARD_KIND_COUNT ? names[kind] : "unknown";
 }

@@ -1,30 +1,27 @@
-#include "harness/ptx/global.h"
+#include "harness/ptx/global_memory.h"
 
 #include "harness/base/buf.h"
 #include "harness/ptx/async.h"
-#include "harness/ptx/hazard.h"
 #include "harness/ptx/locks.h"
 #include "harness/ptx/mem.h"
+#include "harness/ptx/targets.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* A word remembers one writing and one reading block, or that there were several. In precise runs,
  * which have one worker and whose blocks may order one another, "several" would forget who, so
- * there the last one stays, with its epoch. Shadow words are shared by workers without locks: a
- * lost update can lose a report of one word, never invent one. */
+ * there the last one stays, with its epoch. Within the block that is remembered the same word has
+ * keys of threads, to which the rules of shared memory apply (global_cells.c). */
 
-enum { SEVERAL = UINT32_MAX, EPOCHS = UINT16_MAX, KNOWN_BLOCKS = 1 << 16 };
+enum { EPOCHS = UINT16_MAX, KNOWN_BLOCKS = 1 << 16 };
 
-struct hazard_memory {
-    uint64_t words;
-    uint32_t *writer, *reader; /* block + 1, 0: nobody */
-    uint16_t *write_site, *read_site;
-    uint16_t *write_epoch, *read_epoch; /* precise runs */
-    bool any_write;                     /* writer[] holds something: set once, never cleared */
+/* What an allocation's shadow has to tell apart. */
+struct watch {
+    bool precise, threads, constant; /* constant: some load takes the read-only path */
 };
 
-static struct hazard_memory *open_memory(uint64_t bytes, bool precise)
+static struct hazard_memory *open_memory(uint64_t bytes, const struct watch *watch)
 {
     struct hazard_memory *m = mem_zero(1, sizeof *m);
     m->words = (bytes + 3) / 4;
@@ -32,10 +29,20 @@ static struct hazard_memory *open_memory(uint64_t bytes, bool precise)
     m->reader = mem_zero(m->words, sizeof *m->reader);
     m->write_site = mem_zero(m->words, sizeof *m->write_site);
     m->read_site = mem_zero(m->words, sizeof *m->read_site);
-    if (precise) {
+    if (watch->precise) {
         m->write_epoch = mem_zero(m->words, sizeof *m->write_epoch);
         m->read_epoch = mem_zero(m->words, sizeof *m->read_epoch);
     }
+    if (watch->threads) {
+        m->write_key = mem_zero(m->words, sizeof *m->write_key);
+        m->read_key = mem_zero(m->words, sizeof *m->read_key);
+        m->inner_write_site = mem_zero(m->words, sizeof *m->inner_write_site);
+        m->inner_read_site = mem_zero(m->words, sizeof *m->inner_read_site);
+    }
+    if (watch->threads && watch->precise)
+        m->readers = mem_zero(m->words, sizeof *m->readers);
+    if (watch->constant)
+        m->constant_site = mem_zero(m->words, sizeof *m->constant_site);
     return m;
 }
 
@@ -49,23 +56,52 @@ static void close_memory(struct hazard_memory *m)
     free(m->read_site);
     free(m->write_epoch);
     free(m->read_epoch);
+    free(m->write_key);
+    free(m->read_key);
+    free(m->readers);
+    free(m->inner_write_site);
+    free(m->inner_read_site);
+    free(m->constant_site);
     free(m);
+}
+
+/* Bytes that all are written stay so: nothing to look at in this run. */
+static void forget_written(struct ptx_memory *memory)
+{
+    if (memory->written && !memchr(memory->written, 0, memory->bytes))
+        memory->written = NULL;
+}
+
+static bool has_constant_loads(const struct hazard_run *hazard)
+{
+    for (uint32_t i = 0; i < hazard->site_count; i++)
+        if (hazard->sites[i] && hazard->sites[i]->flags & OP_NC)
+            return true;
+    return false;
 }
 
 void global_run_open(struct run *run)
 {
     struct hazard_run *hazard = run->hazard;
+    const uint32_t *size = run->launch->block;
     run->map.hazard = mem_zero(run->map.count + 1, sizeof *run->map.hazard);
     hazard->global_locks = locks_open(1);
     if (!run->checks)
         return;
-    bool several_blocks = run->block_count > 1 && run->block_count < SEVERAL - 1;
+    struct watch watch = {.precise = hazard->precise,
+                          .threads = size[0] * size[1] * size[2] > 1,
+                          .constant = has_constant_loads(hazard)};
+    bool *written = mem_zero(run->map.count + 1, sizeof *written);
+    targets_find(run, written);
+    bool several = run->block_count > 1 || watch.threads;
     for (size_t i = 0; i < run->map.count; i++) {
-        const struct ptx_memory *memory = &run->map.items[i];
-        hazard->watches_global |= memory->written || !memory->read_only;
-        if (several_blocks && !memory->read_only)
-            run->map.hazard[i] = open_memory(memory->bytes, hazard->precise);
+        struct ptx_memory *memory = &run->map.items[i];
+        forget_written(memory);
+        if (several && written[i] && run->block_count < SEVERAL - 1)
+            run->map.hazard[i] = open_memory(memory->bytes, &watch);
+        hazard->watches_global |= memory->written || run->map.hazard[i];
     }
+    free(written);
 }
 
 void global_run_close(struct run *run)
@@ -105,8 +141,7 @@ void global_fence(struct warp *w)
         hazard->global_epoch++;
 }
 
-/* A strong access may order this block behind others, and others behind this one. */
-static void strong(struct warp *w, const struct op *op, uint64_t va, bool reads, bool writes)
+void touch_strong(struct warp *w, const struct op *op, uint64_t va, bool reads, bool writes)
 {
     struct hazard_worker *hazard = w->worker->hazard;
     struct hazard_run *run = w->worker->run->hazard;
@@ -133,16 +168,6 @@ static void strong(struct warp *w, const struct op *op, uint64_t va, bool reads,
 }
 
 /* ---- one access */
-
-struct touch {
-    struct warp *w;
-    const struct op *op;
-    struct hazard_memory *m;
-    uint32_t item;
-    uint32_t me; /* block + 1 */
-    unsigned lane;
-    bool strong, precise, reported;
-};
 
 static bool ordered(const struct touch *t, uint32_t who, uint16_t epoch)
 {
@@ -185,6 +210,8 @@ static bool site_strong(const struct touch *t, uint16_t site)
 static void read_word(struct touch *t, uint64_t word)
 {
     struct hazard_memory *m = t->m;
+    inner_enter(t, word);
+    inner_read(t, word);
     uint32_t writer = m->writer[word];
     if (!ordered(t, writer, m->write_epoch ? m->write_epoch[word] : 0) &&
         !site_strong(t, m->write_site[word]))
@@ -202,6 +229,9 @@ static void read_word(struct touch *t, uint64_t word)
 static void write_word(struct touch *t, uint64_t word, bool same_value)
 {
     struct hazard_memory *m = t->m;
+    inner_enter(t, word);
+    inner_write(t, word, same_value);
+    constant_written(t, word);
     m->any_write = true;
     uint32_t writer = m->writer[word], reader = m->reader[word];
     if (!ordered(t, writer, m->write_epoch ? m->write_epoch[word] : 0) && !same_value &&
@@ -220,22 +250,30 @@ static void write_word(struct touch *t, uint64_t word, bool same_value)
         m->write_epoch[word] = t->w->worker->hazard->global_epoch;
 }
 
-static struct touch touch_of(struct warp *w, const struct op *op, uint32_t item)
+struct touch touch_of(struct warp *w, const struct op *op, uint32_t item)
 {
+    const struct memory_map *map = &w->worker->run->map;
+    bool is_strong = hazard_is_strong(op);
     return (struct touch){.w = w,
                           .op = op,
-                          .m = w->worker->run->map.hazard[item],
+                          .m = map->hazard[item],
                           .item = item,
                           .me = (uint32_t)w->block->index + 1,
-                          .strong = hazard_is_strong(op),
-                          .precise = w->worker->run->hazard->precise};
+                          .strong = is_strong,
+                          .precise = w->worker->run->hazard->precise,
+                          .inner = {.w = w,
+                                    .op = op,
+                                    .block = w->block->hazard,
+                                    .h = w->hazard,
+                                    .strong = is_strong,
+                                    .global = true,
+                                    .va = map->items[item].va}};
 }
 
 /* Reads of bytes that nobody wrote are reported once a byte: the byte counts as written then. */
-static void check_written(struct warp *w, const struct op *op, unsigned lane, uint32_t item,
-                          uint64_t offset, uint64_t bytes)
+void touch_check_written(struct touch *t, uint64_t offset, uint64_t bytes)
 {
-    const struct ptx_memory *memory = &w->worker->run->map.items[item];
+    const struct ptx_memory *memory = &t->w->worker->run->map.items[t->item];
     if (!memory->written)
         return;
     bool unset = false;
@@ -245,68 +283,83 @@ static void check_written(struct warp *w, const struct op *op, unsigned lane, ui
             memory->written[i] = 1;
         }
     if (unset)
-        hazard_add(w, &(struct hazard_finding){.kind = PTX_HAZARD_UNINITIALISED,
-                                               .reason = REASON_GLOBAL,
-                                               .line = op->line,
-                                               .thread = w->id * 32 + lane,
-                                               .other = NOBODY,
-                                               .space = PTX_SPACE_GLOBAL,
-                                               .address = memory->va + offset,
-                                               .bytes = (uint32_t)bytes,
-                                               .element = op->width});
+        hazard_add(t->w, &(struct hazard_finding){.kind = PTX_HAZARD_UNINITIALISED,
+                                                  .reason = REASON_GLOBAL,
+                                                  .line = t->op->line,
+                                                  .thread = t->w->id * 32 + t->lane,
+                                                  .other = NOBODY,
+                                                  .space = PTX_SPACE_GLOBAL,
+                                                  .address = memory->va + offset,
+                                                  .bytes = (uint32_t)bytes,
+                                                  .element = t->op->width});
 }
 
-/* The common read: whole words that no other block wrote. The place of a first read is kept, so
- * that words which several blocks have read are only looked at. False: look closer. */
+static bool key_is_quick(const struct touch *t, uint32_t key)
+{
+    const struct clock_warp *clock = &t->w->hazard->clock;
+    return key < clock->floor || key == clock->mine + t->lane;
+}
+
+/* The common read: whole words that no other block or thread wrote. The place of a first read is
+ * kept, so that words which several blocks have read are only looked at. False: look closer. */
 static bool read_quick(const struct touch *t, uint64_t offset, uint64_t bytes)
 {
     struct hazard_memory *m = t->m;
-    uint64_t first = offset / 4, end = (offset + bytes) / 4;
+    const uint64_t first = offset / 4, end = (offset + bytes) / 4;
+    const uint16_t site = shadow_site(t->op);
     if (t->strong || t->precise || ((offset | bytes) & 3))
         return false;
-    if (m->any_write) {
-        for (uint64_t word = first; word < end; word++) {
-            if (m->writer[word] && m->writer[word] != t->me)
-                return false;
-        }
+    for (uint64_t word = first; word < end; word++) {
+        uint32_t writer = m->any_write ? m->writer[word] : 0, reader = m->reader[word];
+        if (writer && (writer != t->me || (m->write_key && !key_is_quick(t, m->write_key[word]))))
+            return false;
+        if (reader == t->me && m->read_key && !key_is_quick(t, m->read_key[word]))
+            return false;
     }
-    const uint32_t *r = m->reader + first, me = t->me;
-    if (bytes == 16 && ((r[0] == SEVERAL) | (r[0] == me)) & ((r[1] == SEVERAL) | (r[1] == me)) &
-                           ((r[2] == SEVERAL) | (r[2] == me)) & ((r[3] == SEVERAL) | (r[3] == me)))
-        return true;
     for (uint64_t word = first; word < end; word++) {
         uint32_t reader = m->reader[word];
-        if (reader == SEVERAL || reader == t->me)
+        if (reader == SEVERAL)
             continue;
-        m->reader[word] = reader ? SEVERAL : t->me;
-        m->read_site[word] = shadow_site(t->op);
+        if (reader != t->me) {
+            m->reader[word] = reader ? SEVERAL : t->me;
+            m->read_site[word] = site;
+        }
+        if (!m->read_key)
+            continue;
+        m->read_key[word] = t->w->hazard->clock.mine + t->lane;
+        m->inner_read_site[word] = site;
     }
     return true;
 }
 
-static void touch_read(struct touch *t, uint64_t offset, uint64_t bytes)
+void touch_read(struct touch *t, uint64_t offset, uint64_t bytes)
 {
     const uint8_t *written = t->w->worker->run->map.items[t->item].written;
     if (written && memchr(written + offset, 0, bytes))
-        check_written(t->w, t->op, t->lane, t->item, offset, bytes);
-    if (!t->m || read_quick(t, offset, bytes))
+        touch_check_written(t, offset, bytes);
+    if (!t->m)
         return;
-    t->reported = false;
-    for (uint64_t word = offset / 4; t->m && word * 4 < offset + bytes; word++)
+    t->reported = t->inner.reported = false;
+    t->inner.lane = t->lane;
+    for (uint64_t word = offset / 4; t->op->flags & OP_NC && word * 4 < offset + bytes; word++)
+        constant_read(t, word);
+    if (read_quick(t, offset, bytes))
+        return;
+    for (uint64_t word = offset / 4; word * 4 < offset + bytes; word++)
         read_word(t, word);
 }
 
-static void touch_write(struct touch *t, uint64_t offset, uint64_t bytes, const uint8_t *value)
+void touch_write(struct touch *t, uint64_t offset, uint64_t bytes, const uint8_t *value)
 {
     const struct ptx_memory *memory = &t->w->worker->run->map.items[t->item];
+    const uint8_t *host = (const uint8_t *)memory->host + offset;
     if (t->w->block->hazard->source_items >> (t->item & 63) & 1)
-        async_source_written(t->w, t->op, t->lane, (const uint8_t *)memory->host + offset,
-                             memory->va + offset, bytes);
-    t->reported = false;
+        async_source_written(t->w, t->op, t->lane, host, memory->va + offset, bytes);
+    t->reported = t->inner.reported = false;
+    t->inner.lane = t->lane;
     /* Sub-word stores of neighbours share a word without touching one another's bytes. */
-    bool whole = !(offset & 3) && !(bytes & 3);
+    bool whole = !(offset & 3) && !(bytes & 3), same = value && !memcmp(host, value, bytes);
     for (uint64_t word = offset / 4; t->m && word * 4 < offset + bytes; word++) {
-        bool same = value && !memcmp((const uint8_t *)memory->host + offset, value, bytes);
         if (whole)
             write_word(t, word, same);
         else
@@ -314,205 +367,4 @@ static void touch_write(struct touch *t, uint64_t offset, uint64_t bytes, const 
     }
     if (memory->written)
         memset(memory->written + offset, 1, bytes);
-}
-
-/* ---- what handlers and copies call */
-
-void global_read_bytes(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
-                       uint64_t bytes)
-{
-    uint32_t item = w->worker->site_memory[op->site];
-    if (item >= w->worker->run->map.count)
-        return;
-    struct touch t = touch_of(w, op, item);
-    t.lane = lane;
-    touch_read(&t, va - w->worker->run->map.items[item].va, bytes);
-}
-
-void global_read_copies(struct warp *w, const struct op *op, uint32_t mask, const uint64_t src[32],
-                        uint32_t size, const uint32_t bytes[32])
-{
-    uint32_t item = w->worker->site_memory[op->site];
-    if (item >= w->worker->run->map.count)
-        return;
-    struct touch t = touch_of(w, op, item);
-    uint64_t va = w->worker->run->map.items[item].va;
-    /* All lines first: one miss after the other is what this would cost otherwise. */
-    for (uint32_t left = t.m ? mask : 0; left; left &= left - 1) {
-        uint64_t word = (src[__builtin_ctz(left)] - va) / 4;
-        if (word < t.m->words)
-            __builtin_prefetch(t.m->reader + word, 1);
-    }
-    for (uint32_t left = mask; left; left &= left - 1) {
-        t.lane = (unsigned)__builtin_ctz(left);
-        uint32_t count = bytes ? bytes[t.lane] : size;
-        if (count)
-            touch_read(&t, src[t.lane] - va, count);
-    }
-}
-
-void global_write_bytes(struct warp *w, const struct op *op, unsigned lane, uint64_t va,
-                        uint64_t bytes)
-{
-    uint32_t item = w->worker->site_memory[op->site];
-    if (item >= w->worker->run->map.count)
-        return;
-    struct touch t = touch_of(w, op, item);
-    const struct ptx_memory *memory = &w->worker->run->map.items[item];
-    t.lane = lane;
-    touch_write(&t, va - memory->va, bytes, NULL);
-}
-
-/* True when the row needs a closer look. */
-static bool row_is_shared(const uint32_t *who, uint32_t me, uint64_t words)
-{
-    uint32_t other = 0;
-    for (uint64_t i = 0; i < words; i++)
-        other |= (uint32_t)(who[i] != 0) & (uint32_t)(who[i] != me);
-    return other;
-}
-
-static void stamp_row(uint32_t *who, uint16_t *sites, uint32_t me, uint16_t site, uint64_t words)
-{
-    for (uint64_t i = 0; i < words; i++)
-        who[i] = me;
-    for (uint64_t i = 0; i < words; i++)
-        sites[i] = site;
-}
-
-void hazard_global_read_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
-                             uint32_t bytes)
-{
-    struct touch t = touch_of(w, op, item);
-    const struct ptx_memory *memory = &w->worker->run->map.items[item];
-    uint64_t word = offset / 4, words = 8 * (uint64_t)bytes;
-    bool unset = memory->written && memchr(memory->written + offset, 0, 32 * (size_t)bytes);
-    if (!unset && !t.m)
-        return;
-    if (!unset && !t.strong && !t.precise && !(offset & 3) && !(bytes & 3) &&
-        !row_is_shared(t.m->writer + word, t.me, words) &&
-        !row_is_shared(t.m->reader + word, t.me, words)) {
-        stamp_row(t.m->reader + word, t.m->read_site + word, t.me, shadow_site(op), words);
-        return;
-    }
-    for (t.lane = 0; t.lane < 32; t.lane++) {
-        uint64_t at = offset + t.lane * (uint64_t)bytes;
-        if (t.strong)
-            strong(w, op, memory->va + at, true, false);
-        touch_read(&t, at, bytes);
-    }
-}
-
-static bool stored_bytes(const struct warp *w, const struct op *op, unsigned lane, uint32_t bytes,
-                         uint8_t out[16])
-{
-    if (op->kind != PTX_KIND_STORE || (uint32_t)op->width * op->vec != bytes)
-        return false;
-    for (unsigned i = 0; i < op->vec; i++)
-        memcpy(out + i * op->width,
-               op->mode == 8 ? (const uint8_t *)(reg64(w, op->d[i]) + lane)
-                             : (const uint8_t *)(reg32(w, op->d[i]) + lane),
-               op->width);
-    return true;
-}
-
-static void write_lane(struct touch *t, uint64_t offset, uint32_t bytes)
-{
-    uint8_t value[16];
-    bool known = bytes <= 16 && stored_bytes(t->w, t->op, t->lane, bytes, value);
-    touch_write(t, offset, bytes, known ? value : NULL);
-}
-
-void hazard_global_write_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
-                              uint32_t bytes)
-{
-    struct touch t = touch_of(w, op, item);
-    uint64_t word = offset / 4, words = 8 * (uint64_t)bytes;
-    const struct ptx_memory *memory = &w->worker->run->map.items[item];
-    bool watched = w->block->hazard->source_items >> (item & 63) & 1;
-    if (!watched && !t.strong && !t.precise && !(offset & 3) && !(bytes & 3) &&
-        (!t.m || (!row_is_shared(t.m->writer + word, t.me, words) &&
-                  !row_is_shared(t.m->reader + word, t.me, words)))) {
-        if (memory->written)
-            memset(memory->written + offset, 1, 32 * (size_t)bytes);
-        if (!t.m)
-            return;
-        t.m->any_write = true;
-        stamp_row(t.m->writer + word, t.m->write_site + word, t.me, shadow_site(op), words);
-        return;
-    }
-    for (t.lane = 0; t.lane < 32; t.lane++) {
-        uint64_t at = offset + t.lane * (uint64_t)bytes;
-        write_lane(&t, at, bytes);
-        if (t.strong)
-            strong(w, op, memory->va + at, false, true);
-    }
-}
-
-static uint32_t item_at(struct warp *w, const struct op *op, uint64_t va, uint32_t bytes)
-{
-    uint32_t *hint = &w->worker->site_memory[op->site];
-    if (!memory_find(&w->worker->run->map, va, bytes, hint))
-        return UINT32_MAX;
-    return *hint;
-}
-
-static void each_lane(struct warp *w, const struct op *op, uint32_t mask, const uint64_t addr[32],
-                      uint32_t bytes, bool reads, bool writes)
-{
-    struct touch t = {.item = UINT32_MAX};
-    for (uint32_t left = mask; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(left);
-        uint32_t item = item_at(w, op, addr[lane], bytes);
-        if (item == UINT32_MAX)
-            continue;
-        if (item != t.item)
-            t = touch_of(w, op, item);
-        t.lane = lane;
-        uint64_t offset = addr[lane] - w->worker->run->map.items[item].va;
-        if (t.strong) {
-            hazard_strong(w, op, lane, addr[lane], reads, writes);
-            strong(w, op, addr[lane], reads, writes);
-        }
-        if (reads && !writes)
-            touch_read(&t, offset, bytes);
-        if (reads && writes)
-            check_written(w, op, lane, item, offset, bytes);
-        if (writes)
-            write_lane(&t, offset, bytes);
-    }
-}
-
-/* All lanes in one allocation that nobody can write and whose bytes all count as written. */
-static bool nothing_to_check(const struct warp *w, const struct op *op, uint32_t mask,
-                             const uint64_t addr[32], uint32_t bytes)
-{
-    const struct memory_map *map = &w->worker->run->map;
-    uint32_t item = w->worker->site_memory[op->site];
-    if (item >= map->count || map->hazard[item] || map->items[item].written || hazard_is_strong(op))
-        return false;
-    uint64_t from = map->items[item].va, last = map->items[item].bytes - bytes, outside = 0;
-    for (unsigned lane = 0; lane < 32; lane++)
-        outside |= (mask >> lane & 1) && addr[lane] - from > last;
-    return !outside;
-}
-
-void hazard_global_read_lanes(struct warp *w, const struct op *op, uint32_t mask,
-                              const uint64_t addr[32], uint32_t bytes)
-{
-    if (nothing_to_check(w, op, mask, addr, bytes))
-        return;
-    each_lane(w, op, mask, addr, bytes, true, false);
-}
-
-void hazard_global_write_lanes(struct warp *w, const struct op *op, uint32_t mask,
-                               const uint64_t addr[32], uint32_t bytes)
-{
-    each_lane(w, op, mask, addr, bytes, false, true);
-}
-
-void hazard_global_atomic_lanes(struct warp *w, const struct op *op, uint32_t mask,
-                                const uint64_t addr[32], uint32_t bytes)
-{
-    each_lane(w, op, mask, addr, bytes, true, true);
 }

@@ -1,12 +1,12 @@
-/* The shadow of global memory: bytes never written, and blocks that touch the same word without
- * anything to order them.
+/* The shadow of global memory: bytes never written, and blocks or threads of one block that touch
+ * the same word without anything to order them.
  *
- * Each writable allocation of a run has one, shared by all workers: per word the block that wrote
- * and the block that read it last. What a block learnt of others through fences and flags is kept
- * per worker, at the granularity of blocks.
+ * Each allocation that the kernel may write (targets.h) has one, shared by all workers: per word
+ * the block that wrote and the block that read it last, and within that block the threads, by the
+ * same clock and rules as shared memory. What a block learnt of others through fences and flags is
+ * kept per worker, at the granularity of blocks.
  *
- * It does not look for races inside a block: __syncthreads orders those, and shadow.h covers them
- * for shared memory. */
+ * Stores of less than a word are not followed. */
 #ifndef STRIDE_PTX_GLOBAL_H
 #define STRIDE_PTX_GLOBAL_H
 
@@ -16,6 +16,9 @@ void global_run_open(struct run *run);
 void global_run_close(struct run *run);
 void global_worker_open(struct worker *worker);
 void global_block_begin(struct block *block);
+
+/* The block's clock starts again: what its threads did in global memory is long ago. */
+void global_forget(struct block *block);
 
 /* A fence of gpu or system scope. */
 void global_fence(struct warp *w);

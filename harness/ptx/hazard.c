@@ -345,7 +345,9 @@ void hazard_run_close(struct run *run)
 
 static void forget(void *owner)
 {
-    shadow_forget(owner);
+    struct worker *worker = owner;
+    shadow_forget(&worker->hazard->block.shadow);
+    global_forget(&worker->block);
 }
 
 void hazard_worker_open(struct worker *worker)
@@ -353,7 +355,7 @@ void hazard_worker_open(struct worker *worker)
     struct hazard_worker *hazard = mem_zero(1, sizeof *hazard);
     worker->hazard = hazard;
     hazard->block.clock.forget = forget;
-    hazard->block.clock.owner = &hazard->block.shadow;
+    hazard->block.clock.owner = worker;
     for (int i = 0; i < 32; i++)
         hazard->block.clock.warps[i] = &hazard->block.warps[i].clock;
     for (uint32_t i = 0; worker->run->checks && i < 32; i++)

@@ -226,9 +226,11 @@ static bool depends_on_order(const struct ptx_result *result)
 {
     if (result->status == PTX_FAULT || result->status == PTX_DEADLOCK)
         return true; /* blocks behind the one that stopped have run, or not */
-    for (size_t i = 0; i < result->hazard_count; i++)
-        if (result->hazards[i].kind == PTX_HAZARD_GLOBAL_RACE)
+    for (size_t i = 0; i < result->hazard_count; i++) {
+        const struct ptx_hazard *h = &result->hazards[i];
+        if (h->space == PTX_SPACE_GLOBAL && h->kind != PTX_HAZARD_UNINITIALISED)
             return true;
+    }
     return false;
 }
 

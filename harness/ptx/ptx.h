@@ -180,12 +180,13 @@ enum ptx_hazard_kind {
     PTX_HAZARD_DIVERGENT_BARRIER,
     PTX_HAZARD_BARRIER_MISMATCH,
     PTX_HAZARD_UNINITIALISED,
-    PTX_HAZARD_GLOBAL_RACE, /* plain accesses of two blocks */
-    PTX_HAZARD_PROXY_FENCE, /* fence.proxy.async missing */
-    PTX_HAZARD_ABSENT_LANE, /* shuffle or vote names lanes that are not there */
-    PTX_HAZARD_LOCKSTEP,    /* relies on lanes running in lockstep: no __syncwarp */
-    PTX_HAZARD_MATRIX,      /* wmma/ldmatrix pointer or stride rule */
-    PTX_HAZARD_MBARRIER,    /* misuse of an mbarrier or bulk copy */
+    PTX_HAZARD_GLOBAL_RACE,    /* plain accesses of two blocks */
+    PTX_HAZARD_PROXY_FENCE,    /* fence.proxy.async missing */
+    PTX_HAZARD_ABSENT_LANE,    /* shuffle or vote names lanes that are not there */
+    PTX_HAZARD_LOCKSTEP,       /* relies on lanes running in lockstep: no __syncwarp */
+    PTX_HAZARD_MATRIX,         /* wmma/ldmatrix pointer or stride rule */
+    PTX_HAZARD_MBARRIER,       /* misuse of an mbarrier or bulk copy */
+    PTX_HAZARD_READ_ONLY_PATH, /* __ldg of what the same kernel writes */
     PTX_HAZARD_KIND_COUNT
 };
 

@@ -25,7 +25,7 @@
 
 #define FOLDER "tests/ptx/hazard"
 
-enum { FLOATS = 1 << 14, CASES = 256 };
+enum { FLOATS = 1 << 14, CASES = 512 };
 
 static struct toolkit toolkit;
 static struct nvrtc nvrtc;

@@ -1,5 +1,6 @@
-// verdict: wrong
+// verdict: hazard
 // The lower warps make the rows of the upper ones again.
+// verdict-gpu: wrong
 #include "lab.h"
 
 #include <mma.h>

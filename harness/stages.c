@@ -2,11 +2,12 @@
  * later stages need; each stage emits begin and done, or skip, and lowers the attempt's verdict. */
 #include "stages.h"
 
+#include "answer.h"
 #include "check.h"
 #include "disasm.h"
 #include "entry.h"
 #include "gpu.h"
-#include "landmark.h"
+#include "host_stages.h"
 #include "resources.h"
 #include "timing.h"
 
@@ -26,90 +27,33 @@ struct attempt {
     struct disasm disasm;
     bool disassembling;
     char no_listing[768];
-    enum verdict verdict;
-    char summary[768];   /* of the verdict */
+    struct answer answer;
     bool checked_on_gpu; /* and every case passed */
     struct check_result simulated;
     bool has_simulated, poisoned;
     enum stage simulated_in; /* whose time the simulator's run is part of */
 };
 
-/* A verdict that explains more replaces the one that is there, with its sentence. */
-static void judge(struct attempt *a, enum verdict verdict, const char *summary)
-{
-    if (a->summary[0] && verdict_worse(a->verdict, verdict) == a->verdict)
-        return;
-    a->verdict = verdict;
-    snprintf(a->summary, sizeof a->summary, "%s", summary);
-}
-
-/* Without its listing an attempt would not be whole: that is Stride's failure, and said as such. */
-static void write_listing(struct attempt *a, const char *file, const struct buf *text)
-{
-    struct err err = {0};
-    char *path = path_join(a->work->out, file);
-    if (!file_write(path, buf_str(text), text->len, false, &err)) {
-        fprintf(stderr, "stride-harness: %s\n", err.text);
-        judge(a, VERDICT_CANNOT_RUN, err.text);
-    }
-    free(path);
-}
-
-static void emit_landmarks(struct attempt *a, enum lab_listing listing, const struct buf *text)
-{
-    unsigned capability = 0;
-    sscanf(a->yours.arch, "%*[a-z]_%u", &capability);
-    for (unsigned i = 0; i < a->warm->about->landmarks_count; i++) {
-        const struct lab_landmark *landmark = &a->warm->about->landmarks[i];
-        if (landmark->listing == listing && landmark_applies(landmark, capability))
-            emit_add(
-                a->emit, "landmarks",
-                landmark_json(landmark, landmark_count(buf_str(text), text->len, landmark->match)));
-    }
-}
-
 /* ---- compile */
 
-/* "line 12: expected a ";" (and 2 more)" */
-static void summarise_failure(const struct build *build, char *out, size_t len)
+static json_t *toolkit_json(const struct warm *warm, const char *arch)
 {
-    const struct diagnostic *first = NULL;
-    unsigned errors = 0;
-    for (size_t i = 0; i < build->diagnostics.count; i++)
-        if (build->diagnostics.items[i].severity == SEVERITY_ERROR && ++errors == 1)
-            first = &build->diagnostics.items[i];
-    char line[32] = "", more[64] = "";
-    if (first && first->line)
-        snprintf(line, sizeof line, _("line %u: "), first->line);
-    if (errors > 1)
-        snprintf(more, sizeof more, _(" (and %u more)"), errors - 1);
-    int width = first ? (int)strcspn(first->text, "\n") : 0;
-    snprintf(out, len, "%s%.*s%s", line, width, first ? first->text : "", more);
-}
-
-static void emit_build(struct attempt *a)
-{
-    const struct build *build = &a->yours;
-    const struct compiler *compiler = &a->warm->compiler;
+    const struct compiler *compiler = &warm->compiler;
     char *version = compiler_version(compiler);
     enum toolkit_part part = compiler->by_nvcc ? PART_NVCC : PART_NVRTC;
-    json_t *record =
-        json_pack("{s:{s:s, s:o, s:s}, s:{s:b, s:f, s:o}}", "toolkit", "version", version,
-                  compiler->by_nvcc ? "nvcc" : "nvrtc", json_text(a->warm->toolkit.parts[part]),
-                  "arch", build->arch, "build", "ok", build->ok, "ms", build->ms, "diagnostics",
-                  diagnostics_json(&build->diagnostics));
+    json_t *out =
+        json_pack("{s:s, s:o, s:s}", "version", version, compiler->by_nvcc ? "nvcc" : "nvrtc",
+                  json_text(warm->toolkit.parts[part]), "arch", arch);
     if (compiler->note)
-        json_object_set_new(json_object_get(record, "toolkit"), "note", json_text(compiler->note));
-    if (build->log_cut)
-        json_object_set_new(json_object_get(record, "build"), "log_cut", json_true());
-    emit_set(a->emit, record);
+        json_object_set_new(out, "note", json_text(compiler->note));
     free(version);
+    return out;
 }
 
 static void emit_compiled(struct attempt *a)
 {
-    write_listing(a, "kernel.ptx", &a->yours.ptx);
-    emit_landmarks(a, LISTING_PTX, &a->yours.ptx);
+    answer_write(&a->answer, "kernel.ptx", &a->yours.ptx);
+    answer_landmarks(&a->answer, LISTING_PTX, a->yours.arch, &a->yours.ptx);
     json_t *resources = resources_find(a->warm, &a->yours);
     if (resources)
         emit_set(a->emit, json_pack("{s:o}", "resources", resources));
@@ -123,27 +67,19 @@ static bool compile_stage(struct attempt *a)
     const char *name = stage_name(STAGE_COMPILE);
     if (!warm->can_compile) {
         emit_skip(a->emit, name, warm->no_compiler.text);
-        judge(a, VERDICT_CANNOT_RUN, warm->no_compiler.text);
+        answer_judge(&a->answer, VERDICT_CANNOT_RUN, warm->no_compiler.text);
         return false;
     }
     emit_begin(a->emit, name);
     if (!compiler_build(&warm->compiler, &a->yours, a->work->source, a->work->name, &err)) {
         emit_skip(a->emit, name, err.text);
-        judge(a, VERDICT_CANNOT_RUN, err.text);
+        answer_judge(&a->answer, VERDICT_CANNOT_RUN, err.text);
         return false;
     }
     entry_check(&a->yours, warm->about->entry, &warm->solution);
-    emit_build(a);
-    char failure[512];
-    summarise_failure(&a->yours, failure, sizeof failure);
+    answer_build(&a->answer, &a->yours, toolkit_json(warm, a->yours.arch));
     if (a->yours.ok)
         emit_compiled(a);
-    else
-        judge(a, VERDICT_NO_BUILD, failure);
-    if (a->yours.diagnostics.setup) {
-        a->summary[0] = '\0';
-        judge(a, VERDICT_CANNOT_RUN, a->yours.diagnostics.setup);
-    }
     emit_done(a->emit, name, a->yours.ms);
     a->image = build_image(&a->yours);
     return a->yours.ok;
@@ -181,7 +117,7 @@ static struct check_request make_request(struct attempt *a, struct backend *back
 static void stop_stage(struct attempt *a, enum stage stage, const struct err *err)
 {
     emit_skip(a->emit, stage_name(stage), err->text);
-    judge(a, VERDICT_CANNOT_RUN, err->text);
+    answer_judge(&a->answer, VERDICT_CANNOT_RUN, err->text);
 }
 
 static void check_on_gpu(struct attempt *a)
@@ -201,7 +137,7 @@ static void check_on_gpu(struct attempt *a)
         stop_stage(a, STAGE_CHECK, &err);
         return;
     }
-    judge(a, result.verdict, result.summary);
+    answer_judge(&a->answer, result.verdict, result.summary);
     a->checked_on_gpu = result.verdict == VERDICT_PASS;
     a->poisoned = result.poisoned;
     emit_done(a->emit, stage_name(STAGE_CHECK), clock_ms() - start);
@@ -237,7 +173,7 @@ static void check_on_simulator(struct attempt *a)
         stop_stage(a, STAGE_CHECK, &err);
         return;
     }
-    judge(a, a->simulated.verdict, a->simulated.summary);
+    answer_judge(&a->answer, a->simulated.verdict, a->simulated.summary);
     emit_done(a->emit, stage_name(STAGE_CHECK), clock_ms() - start);
 }
 
@@ -288,11 +224,13 @@ static void join_verdicts(struct attempt *a)
 {
     enum verdict found = a->simulated.verdict;
     bool explains = found == VERDICT_HAZARD || found == VERDICT_FAULT;
-    if (explains && (a->verdict == VERDICT_TIMED_OUT || a->verdict == VERDICT_FAULT)) {
-        size_t len = strlen(a->summary);
-        snprintf(a->summary + len, sizeof a->summary - len, "; %s", a->simulated.summary);
+    if (explains &&
+        (a->answer.verdict == VERDICT_TIMED_OUT || a->answer.verdict == VERDICT_FAULT)) {
+        size_t len = strlen(a->answer.summary);
+        snprintf(a->answer.summary + len, sizeof a->answer.summary - len, "; %s",
+                 a->simulated.summary);
     } else {
-        judge(a, found, a->simulated.summary);
+        answer_judge(&a->answer, found, a->simulated.summary);
     }
 }
 
@@ -365,10 +303,10 @@ static void measure(struct attempt *a)
     if (result.failed_case)
         emit_add(a->emit, "cases", json_incref(result.failed_case));
     if (result.verdict != VERDICT_PASS) {
-        judge(a, result.verdict, result.summary);
-    } else if (a->verdict == VERDICT_PASS && result.summary[0]) {
-        size_t len = strlen(a->summary);
-        snprintf(a->summary + len, sizeof a->summary - len, ", %s", result.summary);
+        answer_judge(&a->answer, result.verdict, result.summary);
+    } else if (a->answer.verdict == VERDICT_PASS && result.summary[0]) {
+        size_t len = strlen(a->answer.summary);
+        snprintf(a->answer.summary + len, sizeof a->answer.summary - len, ", %s", result.summary);
     }
     if (result.timing || result.verdict != VERDICT_PASS)
         emit_done(a->emit, name, clock_ms() - start);
@@ -435,8 +373,8 @@ static void disasm_stage(struct attempt *a)
     double start = clock_ms();
     emit_begin(a->emit, name);
     if (disasm_finish(&a->disasm, &listing, &err)) {
-        write_listing(a, "kernel.sass", &listing);
-        emit_landmarks(a, LISTING_SASS, &listing);
+        answer_write(&a->answer, "kernel.sass", &listing);
+        answer_landmarks(&a->answer, LISTING_SASS, a->yours.arch, &listing);
         emit_done(a->emit, name, clock_ms() - start);
     } else {
         emit_skip(a->emit, name, err.text);
@@ -446,7 +384,14 @@ static void disasm_stage(struct attempt *a)
 
 bool stages_run(struct warm *warm, const struct work *work, struct emit *emit)
 {
-    struct attempt a = {.warm = warm, .work = work, .emit = emit, .verdict = VERDICT_PASS};
+    if (warm->host) {
+        host_stages_run(warm->host, work, emit);
+        return true;
+    }
+    struct attempt a = {.warm = warm,
+                        .work = work,
+                        .emit = emit,
+                        .answer = {work, warm->about, emit, VERDICT_PASS, ""}};
     emit->nonce = work->nonce;
     if (compile_stage(&a)) {
         const bool *wanted = work->stages;
@@ -463,7 +408,7 @@ bool stages_run(struct warm *warm, const struct work *work, struct emit *emit)
         if (wanted[STAGE_DISASM])
             disasm_stage(&a);
     }
-    emit_end(emit, a.verdict, a.summary[0] ? a.summary : _("compiles"));
+    emit_end(emit, a.answer.verdict, a.answer.summary[0] ? a.answer.summary : _("compiles"));
     emit->nonce = NULL;
     if (a.has_simulated)
         check_result_free(&a.simulated);

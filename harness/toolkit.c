@@ -42,6 +42,7 @@ static const struct part_rule rules[PART_COUNT] = {
     [PART_NVDISASM] = {"nvdisasm", BIN_FOLDERS, "nvdisasm", true},
     [PART_CUOBJDUMP] = {"cuobjdump", BIN_FOLDERS, "cuobjdump", true},
     [PART_SANITIZER] = {"compute-sanitizer", BIN_FOLDERS, "compute-sanitizer", true},
+    [PART_CUDART] = {"the CUDA runtime", LIB_FOLDERS, "libcudart.so*", false},
     [PART_CUPTI] = {"CUPTI",
                     {"lib64", "extras/CUPTI/lib64", "targets/x86_64-linux/lib",
                      "lib/x86_64-linux-gnu"},
@@ -257,8 +258,10 @@ static void choose_parts(struct toolkit *toolkit)
             if (toolkit->places[i].parts[part])
                 toolkit->used[part] = i;
     }
-    static const enum toolkit_part follow[][2] = {
-        {PART_NVRTC, PART_BUILTINS}, {PART_NVRTC, PART_HEADERS}, {PART_NVCC, PART_PTXAS}};
+    static const enum toolkit_part follow[][2] = {{PART_NVRTC, PART_BUILTINS},
+                                                  {PART_NVRTC, PART_HEADERS},
+                                                  {PART_NVCC, PART_PTXAS},
+                                                  {PART_NVCC, PART_CUDART}};
     for (size_t i = 0; i < sizeof follow / sizeof *follow; i++) {
         int leader = toolkit->used[follow[i][0]];
         if (leader >= 0 && toolkit->places[leader].parts[follow[i][1]])

@@ -21,6 +21,7 @@ enum toolkit_part {
     PART_NVDISASM,
     PART_CUOBJDUMP,
     PART_SANITIZER,
+    PART_CUDART, /* the CUDA runtime as a library, for host labs */
     PART_CUPTI,
     PART_CUBLAS,
     PART_COUNT

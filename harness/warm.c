@@ -1,6 +1,7 @@
 #include "warm.h"
 
 #include "gpu.h"
+#include "host_warm.h"
 #include "work.h"
 
 #include "harness/base/file.h"
@@ -14,7 +15,7 @@ enum { PREPARED_BYTES = 192 << 20 }; /* most host memory: many students share a 
 
 void warm_take_gpu(struct warm *warm)
 {
-    if (warm->gpu)
+    if (warm->gpu || warm->host)
         return;
     if (!gpu_open(&warm->gpu, gpu_wanted_ordinal(), &warm->no_gpu)) {
         warm->gpu = NULL;
@@ -40,12 +41,14 @@ bool warm_fits_gpu(const struct warm *warm)
 
 bool warm_step(struct warm *warm)
 {
-    return prepared_step(&warm->prepared);
+    return warm->host ? host_warm_step(warm->host) : prepared_step(&warm->prepared);
 }
 
 void warm_relax(struct warm *warm)
 {
     release_gpu(warm);
+    if (warm->host)
+        host_warm_relax(warm->host);
     if (warm->can_compile)
         compiler_relax(&warm->compiler);
 }
@@ -101,6 +104,15 @@ static bool build_all(struct warm *warm, struct err *err)
             build_own(warm, &warm->limits, "", "limits.cu", false, err));
 }
 
+static bool open_host(struct warm *warm, struct err *err)
+{
+    warm->host = mem_zero(1, sizeof *warm->host);
+    if (host_warm_open(warm->host, warm->root, warm->about, &warm->toolkit, err))
+        return true;
+    warm_close(warm);
+    return false;
+}
+
 bool warm_open(struct warm *out, const char *root, const char *slug, struct err *err)
 {
     *out = (struct warm){.root = root};
@@ -108,6 +120,8 @@ bool warm_open(struct warm *out, const char *root, const char *slug, struct err 
         return false;
     out->lab = lab_find(slug);
     toolkit_find(&out->toolkit, root, "");
+    if (out->about->kind == LAB_HOST)
+        return open_host(out, err);
     pthread_t thread;
     bool threaded = pthread_create(&thread, NULL, warm_compiler, &out->toolkit) == 0;
     warm_take_gpu(out);
@@ -133,6 +147,9 @@ void warm_close(struct warm *warm)
     if (warm->can_compile)
         compiler_close(&warm->compiler);
     release_gpu(warm);
+    if (warm->host)
+        host_warm_close(warm->host);
+    free(warm->host);
     toolkit_free(&warm->toolkit);
     labfile_free(warm->about);
     *warm = (struct warm){0};

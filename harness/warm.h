@@ -14,10 +14,13 @@
 #include "harness/base/labfile.h"
 #include "harness/lab.h"
 
+struct host_warm;
+
 struct warm {
     const char *root;
     struct labfile *about;
-    const struct lab *lab; /* NULL when the lab's device side is not part of this build */
+    struct host_warm *host; /* of a host lab, which has nothing else here; NULL for the others */
+    const struct lab *lab;  /* NULL when the lab's device side is not part of this build */
     struct toolkit toolkit;
     struct compiler compiler;
     bool can_compile;

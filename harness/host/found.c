@@ -1,0 +1,210 @@
+#include "found.h"
+
+#include "calls.h"
+#include "lines.h"
+#include "tell.h"
+
+#include "harness/base/buf.h"
+#include "harness/base/msg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIVE_MOST = 256, IN_CAPTURE = 900 };
+
+void found_worsen(struct found *found, enum verdict verdict, const char *text)
+{
+    if (found->verdict != VERDICT_PASS && verdict_worse(found->verdict, verdict) == found->verdict)
+        return;
+    found->verdict = verdict;
+    snprintf(found->text, sizeof found->text, "%s", text);
+}
+
+static json_t *make_fault(const char *kind, int line, const char *text)
+{
+    json_t *fault = json_pack("{s:s, s:o}", "kind", kind, "text", tell_text(text));
+    if (line > 0)
+        json_object_set_new(fault, "line", json_integer(line));
+    return fault;
+}
+
+static json_t *api_fault(const char *call, int line, int code, const char *text)
+{
+    json_t *fault = make_fault("api-error", line, text);
+    json_object_set_new(fault, "code", json_integer(code));
+    json_object_set_new(fault, "name", tell_text(cuda_error_name(code)));
+    if (call)
+        json_object_set_new(fault, "call", json_string(call));
+    return fault;
+}
+
+json_t *trial_fault(const char *name, int after)
+{
+    struct failed_call failed;
+    char text[512];
+    if (calls_first_failure(&failed)) {
+        int line = lines_of_call(failed.site);
+        char at[32] = "";
+        if (line)
+            snprintf(at, sizeof at, _("line %u: "), (unsigned)line);
+        snprintf(text, sizeof text, _("%s%s failed with %s: %s"), at, api_name(failed.api),
+                 cuda_error_name(failed.result), cuda_error_meaning(failed.result));
+        return api_fault(api_name(failed.api), line, failed.result, text);
+    }
+    if (!after)
+        return NULL;
+    snprintf(text, sizeof text, _("after %s the device reports %s: %s"), name,
+             cuda_error_name(after), cuda_error_meaning(after));
+    return api_fault(NULL, 0, after, text);
+}
+
+static bool same_hazard(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"kind", "line", "other_line"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+        if ((x || y) && !(x && y && json_equal(x, y)))
+            return false;
+    }
+    return true;
+}
+
+static void add_hazard(struct trial *trial, struct found *found, uint64_t n, json_t *hazard)
+{
+    const char *text = json_string_value(json_object_get(hazard, "text"));
+    found_worsen(found, VERDICT_HAZARD, text ? text : "");
+    size_t i;
+    json_t *known;
+    json_array_foreach(trial->hazards, i, known) {
+        if (!same_hazard(known, hazard))
+            continue;
+        json_int_t more = json_integer_value(json_object_get(hazard, "count"));
+        json_object_set_new(
+            known, "count",
+            json_integer(json_integer_value(json_object_get(known, "count")) + (more ? more : 1)));
+        json_decref(hazard);
+        return;
+    }
+    if (!json_object_get(hazard, "count"))
+        json_object_set_new(hazard, "count", json_integer(1));
+    json_object_set_new(hazard, "case_n", json_integer((json_int_t)n));
+    json_array_append_new(trial->hazards, hazard);
+}
+
+static void take_simulated(struct trial *trial, struct found *found, uint64_t n,
+                           struct spans *spans)
+{
+    struct sim_report report = {0};
+    if (!trial->simulated)
+        return;
+    sim_take_report(&report);
+    size_t i;
+    json_t *hazard;
+    json_array_foreach(report.hazards, i, hazard)
+        add_hazard(trial, found, n, json_incref(hazard));
+    if (report.fault[0]) {
+        found_worsen(found, VERDICT_FAULT, report.fault);
+        if (!found->fault)
+            found->fault = make_fault(report.fault_kind, report.fault_line, report.fault);
+    }
+    if (report.cannot[0])
+        found_worsen(found, VERDICT_CANNOT_RUN, report.cannot);
+    if (report.output && *report.output)
+        fputs(report.output, stdout);
+    if (spans) {
+        spans_free(spans);
+        *spans = report.spans;
+        report.spans = (struct spans){0};
+    }
+    sim_report_free(&report);
+}
+
+void found_inspect(struct trial *trial, struct found *found, uint64_t n, const char *name,
+                   struct spans *spans)
+{
+    bool capturing = calls_capturing();
+    int after = trial->runtime->cudaDeviceSynchronize();
+    take_simulated(trial, found, n, spans);
+    if (calls_missing()) {
+        char text[200];
+        snprintf(text, sizeof text, _("the CUDA runtime of this machine has no %s"),
+                 calls_missing());
+        found_worsen(found, VERDICT_CANNOT_RUN, text);
+    }
+    json_t *fault = trial_fault(name, capturing && after >= IN_CAPTURE ? 0 : after);
+    if (fault) {
+        found_worsen(found, VERDICT_FAULT, json_string_value(json_object_get(fault, "text")));
+        if (found->fault)
+            json_decref(fault);
+        else
+            found->fault = fault;
+    }
+    if (capturing)
+        found_worsen(found, VERDICT_HAZARD,
+                     _("a capture was begun and is not ended when the function returns"));
+    found->lost = found->lost || (after && !trial->simulated);
+}
+
+void found_discard(struct trial *trial, struct found *found)
+{
+    struct found nothing = {.verdict = VERDICT_PASS};
+    struct sim_report report = {0};
+    int after = trial->runtime->cudaDeviceSynchronize();
+    json_t *fault = trial_fault(trial->lab->run, after);
+    if (trial->simulated) {
+        sim_take_report(&report);
+        if (report.cannot[0])
+            found_worsen(&nothing, VERDICT_CANNOT_RUN, report.cannot);
+        sim_report_free(&report);
+    }
+    if (fault || nothing.text[0]) {
+        char text[700];
+        snprintf(text, sizeof text, _("the lab's own solution could not run here: %s"),
+                 fault ? json_string_value(json_object_get(fault, "text")) : nothing.text);
+        found_worsen(found, VERDICT_CANNOT_RUN, text);
+        found->solution_failed = true;
+        json_decref(fault);
+    }
+    calls_reset();
+}
+
+/* ---- what was not given back */
+
+static const char *resource_sentence(enum resource_kind kind)
+{
+    switch (kind) {
+    case RESOURCE_DEVICE_MEMORY:
+        return _("device memory allocated at line %d is never freed");
+    case RESOURCE_PINNED_MEMORY:
+        return _("pinned memory allocated at line %d is never freed");
+    case RESOURCE_STREAM:
+        return _("the stream created at line %d is never destroyed");
+    case RESOURCE_EVENT:
+        return _("the event created at line %d is never destroyed");
+    case RESOURCE_GRAPH:
+        return _("the graph made at line %d is never destroyed");
+    default:
+        return _("the graph instantiated at line %d is never destroyed");
+    }
+}
+
+void found_leaks(struct trial *trial, struct found *found, uint64_t n)
+{
+    struct live_resource *live = mem_zero(LIVE_MOST, sizeof *live);
+    size_t count = calls_live(live, LIVE_MOST);
+    for (size_t i = 0; i < count && i < LIVE_MOST; i++) {
+        if (!lines_inside(live[i].site))
+            continue; /* the solution's or the baseline's */
+        int line = lines_of_call(live[i].site);
+        char text[160];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(text, sizeof text, resource_sentence(live[i].kind), line);
+#pragma GCC diagnostic pop
+        add_hazard(
+            trial, found, n,
+            json_pack("{s:s, s:i, s:o}", "kind", "leak", "line", line, "text", tell_text(text)));
+    }
+    free(live);
+}

@@ -1,0 +1,481 @@
+/* How to read this file: as stages.c; the work is done by children (host_child.h). Where there is a
+ * GPU one child checks and times on it, and a second one, in the simulated runtime, looks for
+ * hazards; without one the second decides. A struct trial_run is what one child had to say. */
+#include "host_stages.h"
+
+#include "answer.h"
+#include "cubin.h"
+#include "disasm.h"
+#include "entry.h"
+#include "structure.h"
+
+#include "harness/base/clean.h"
+#include "harness/base/msg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The reader's own deadlines (docs/record.md) are a little longer: it should hear the reason. */
+#define CALL_MS    9000.0
+#define CHECK_MS   16000.0
+#define HAZARDS_MS 24000.0
+
+enum { BESIDE_GPU = 2 }; /* simulated sizes that are enough there: the smallest and the largest */
+
+struct trial_run {
+    struct host_child child;
+    struct host_outcome outcome;
+    json_t *metrics, *timeline, *hazards;
+    bool ran, all_cases; /* else only cases that found something are told */
+    char unknown[160];   /* a function that the simulator does not know */
+    struct answer *answer;
+};
+
+struct attempt {
+    struct host_warm *warm;
+    struct answer answer;
+    struct host_build yours;
+    struct disasm disasm;
+    bool disassembling, checked_on_gpu;
+    char no_listing[768];
+    struct trial_run gpu, sim;
+    enum stage simulated_in;
+};
+
+/* ---- compile */
+
+static json_t *toolkit_json(const struct attempt *a)
+{
+    char version[24];
+    const struct compiler_abilities *can = &a->warm->builder.nvcc.abilities;
+    snprintf(version, sizeof version, "%d.%d", can->major, can->minor);
+    return json_pack("{s:s, s:o, s:s}", "version", version, "nvcc",
+                     json_text(a->warm->toolkit->parts[PART_NVCC]), "arch", a->warm->builder.arch);
+}
+
+/* Registers and memory of the kernel that takes most of them. */
+static json_t *find_resources(const struct build *build)
+{
+    unsigned capability = 0;
+    json_t *best = NULL;
+    int most = -1;
+    const char *at = buf_str(&build->ptx);
+    if (sscanf(build->arch, "sm_%u", &capability) != 1)
+        return NULL;
+    while ((at = strstr(at, ".entry "))) {
+        char name[256];
+        struct cubin_kernel kernel;
+        at += strlen(".entry ");
+        if (sscanf(at, "%255[^( \t\n]", name) != 1 ||
+            !cubin_read(&kernel, build->cubin.data, build->cubin.len, name, capability, NULL) ||
+            (int)kernel.registers <= most)
+            continue;
+        most = (int)kernel.registers;
+        json_decref(best);
+        best = json_pack("{s:i, s:i, s:i}", "registers", most, "shared_bytes",
+                         (int)kernel.shared_bytes, "local_bytes", (int)kernel.local_bytes);
+    }
+    return best;
+}
+
+static void emit_compiled(struct attempt *a)
+{
+    const struct build *build = &a->yours.build;
+    answer_write(&a->answer, "kernel.ptx", &build->ptx);
+    answer_landmarks(&a->answer, LISTING_PTX, build->arch, &build->ptx);
+    json_t *resources = find_resources(build);
+    if (resources)
+        emit_set(a->answer.emit, json_pack("{s:o}", "resources", resources));
+}
+
+static bool compile_stage(struct attempt *a)
+{
+    struct err err = {0};
+    const struct work *work = a->answer.work;
+    const char *name = stage_name(STAGE_COMPILE);
+    const char *missing = a->warm->can_build ? NULL : a->warm->no_builder.text;
+    if (!missing) {
+        emit_begin(a->answer.emit, name);
+        if (!host_build_make(&a->warm->builder, &a->yours, work->source, work->name, &err))
+            missing = err.text;
+    }
+    if (missing) {
+        emit_skip(a->answer.emit, name, missing);
+        answer_judge(&a->answer, VERDICT_CANNOT_RUN, missing);
+        return false;
+    }
+    answer_build(&a->answer, &a->yours.build, toolkit_json(a));
+    if (a->yours.build.ok)
+        emit_compiled(a);
+    emit_done(a->answer.emit, name, a->yours.build.ms);
+    return a->yours.build.ok;
+}
+
+/* ---- children */
+
+static void add_hazard(struct trial_run *run, const json_t *hazard)
+{
+    if (!run->hazards)
+        run->hazards = json_array();
+    json_array_append_new(run->hazards, json_deep_copy(hazard));
+}
+
+static void add_case(struct trial_run *run, json_t *entry)
+{
+    const char *verdict = json_string_value(json_object_get(entry, "verdict"));
+    if (run->all_cases || (verdict && strcmp(verdict, verdict_name(VERDICT_PASS)) != 0))
+        emit_add(run->answer->emit, "cases", json_incref(entry));
+}
+
+static void replace(json_t **kept, json_t *value)
+{
+    json_decref(*kept);
+    *kept = json_incref(value);
+}
+
+static void hear(void *context, const json_t *event)
+{
+    struct trial_run *run = context;
+    const json_t *add = json_object_get(event, "add");
+    json_t *entry = json_object_get(add, "cases"), *hazard = json_object_get(add, "hazards"),
+           *metrics = json_object_get(event, "metrics"),
+           *timeline = json_object_get(event, "timeline");
+    const char *unknown = json_string_value(json_object_get(event, "unknown"));
+    if (entry)
+        add_case(run, entry);
+    if (hazard)
+        add_hazard(run, hazard);
+    if (metrics)
+        replace(&run->metrics, metrics);
+    if (timeline)
+        replace(&run->timeline, timeline);
+    if (unknown)
+        snprintf(run->unknown, sizeof run->unknown, "%s", unknown);
+}
+
+/* A function's name as the student wrote it, without the ending that a header gave it. */
+static void add_unknown_line(struct attempt *a, struct trial_run *run)
+{
+    static const char *const endings[] = {"_ptsz", "_ptds", "_v2", "_v3"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *ending = strstr(run->unknown, endings[i]);
+        if (ending && !ending[strlen(endings[i])])
+            *ending = '\0';
+    }
+    unsigned line = entry_line(buf_str(&a->yours.build.source), run->unknown);
+    char *text = mem_strdup(run->outcome.summary);
+    if (line)
+        snprintf(run->outcome.summary, sizeof run->outcome.summary, _("line %u: %s"), line, text);
+    free(text);
+}
+
+static void add_death(struct attempt *a, struct trial_run *run, bool gpu)
+{
+    const struct host_outcome *outcome = &run->outcome;
+    if (!outcome->died || outcome->verdict == VERDICT_CANNOT_RUN || !outcome->n)
+        return;
+    emit_add(a->answer.emit, "cases",
+             json_pack("{s:I, s:I, s:s, s:s, s:o}", "n", (json_int_t)outcome->n, "seed",
+                       (json_int_t)a->answer.work->seed, "backend", gpu ? "gpu" : "sim", "verdict",
+                       verdict_name(outcome->verdict), "text", json_text(outcome->summary)));
+}
+
+static json_t *load_command(struct attempt *a, bool gpu)
+{
+    struct err ignored = {0};
+    json_t *command =
+        json_pack("{s:s, s:o, s:o}", "do", "load", "yours", json_text(a->yours.object), "solution",
+                  json_text(a->warm->solution.object));
+    if (a->yours.lines)
+        json_object_set_new(command, "lines", json_text(a->yours.lines));
+    bool drawn = gpu || a->answer.work->stages[STAGE_TIMELINE];
+    if (drawn && host_warm_baseline(a->warm, &ignored))
+        json_object_set_new(command, "baseline", json_text(a->warm->baseline.object));
+    return command;
+}
+
+/* Loads and checks in a fresh child. False: there is no child; err says why. */
+static bool run_trial(struct attempt *a, struct trial_run *run, bool gpu, const uint64_t *sizes,
+                      size_t count, double deadline_ms, struct err *err)
+{
+    uint64_t seed = a->answer.work->seed;
+    run->answer = &a->answer;
+    if (!host_warm_child(a->warm, &run->child, gpu, seed, err))
+        return false;
+    run->ran = true;
+    host_child_do(&run->child, load_command(a, gpu), CALL_MS, deadline_ms, hear, run,
+                  &run->outcome);
+    if (run->outcome.verdict == VERDICT_PASS) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(list, json_integer((json_int_t)sizes[i]));
+        host_child_do(
+            &run->child,
+            json_pack("{s:s, s:o, s:I}", "do", "check", "sizes", list, "seed", (json_int_t)seed),
+            CALL_MS, deadline_ms, hear, run, &run->outcome);
+    }
+    if (run->unknown[0])
+        add_unknown_line(a, run);
+    add_death(a, run, gpu);
+    return true;
+}
+
+/* ---- check */
+
+static void stop_check(struct attempt *a, const char *why)
+{
+    emit_skip(a->answer.emit, stage_name(STAGE_CHECK), why);
+    answer_judge(&a->answer, VERDICT_CANNOT_RUN, why);
+}
+
+static void check_in_child(struct attempt *a, bool gpu)
+{
+    struct err err = {0};
+    struct trial_run *run = gpu ? &a->gpu : &a->sim;
+    const struct labfile *about = a->answer.about;
+    double start = clock_ms();
+    emit_begin(a->answer.emit, stage_name(STAGE_CHECK));
+    emit_set(a->answer.emit, json_pack("{s:s}", "backend", gpu ? "gpu" : "sim"));
+    if (gpu)
+        emit_set(a->answer.emit, json_pack("{s:O}", "device", a->warm->device));
+    run->all_cases = true;
+    if (!run_trial(a, run, gpu, gpu ? about->check_sizes : about->sim_sizes,
+                   gpu ? about->check_sizes_count : about->sim_sizes_count, CHECK_MS, &err)) {
+        stop_check(a, err.text);
+        return;
+    }
+    if (!gpu)
+        a->simulated_in = STAGE_CHECK;
+    answer_judge(&a->answer, run->outcome.verdict, run->outcome.summary);
+    a->checked_on_gpu = gpu && run->outcome.verdict == VERDICT_PASS;
+    emit_done(a->answer.emit, stage_name(STAGE_CHECK), clock_ms() - start);
+}
+
+static void check_stage(struct attempt *a)
+{
+    struct err err = {0};
+    enum backend_choice wanted = a->answer.work->backend;
+    bool fits = host_warm_fits_gpu(a->warm);
+    if (wanted != BACKEND_GPU || fits) {
+        check_in_child(a, wanted != BACKEND_SIM && fits);
+        return;
+    }
+    if (a->warm->device)
+        err_set(&err, _("this lab needs compute capability %s, and this GPU has %u.%u"),
+                a->answer.about->capability, a->warm->capability / 10, a->warm->capability % 10);
+    stop_check(a, a->warm->device ? err.text : a->warm->no_gpu.text);
+}
+
+/* ---- hazards */
+
+static void emit_hazards(struct attempt *a, const struct trial_run *run)
+{
+    size_t i;
+    json_t *hazard;
+    json_array_foreach(run->hazards, i, hazard)
+        emit_add(a->answer.emit, "hazards", json_incref(hazard));
+}
+
+/* A GPU that hung or faulted cannot say why; where the simulated runtime can, both are told. */
+static void join_verdicts(struct attempt *a)
+{
+    const struct host_outcome *found = &a->sim.outcome;
+    enum verdict verdict = a->answer.verdict;
+    bool explains = found->verdict == VERDICT_HAZARD || found->verdict == VERDICT_FAULT;
+    if (explains && (verdict == VERDICT_TIMED_OUT || verdict == VERDICT_FAULT)) {
+        size_t len = strlen(a->answer.summary);
+        snprintf(a->answer.summary + len, sizeof a->answer.summary - len, "; %s", found->summary);
+    } else {
+        answer_judge(&a->answer, found->verdict, found->summary);
+    }
+}
+
+/* Beside a GPU, what only the simulated runtime cannot do is no fault of the student's. */
+static bool is_own_limit(const struct host_outcome *outcome)
+{
+    return outcome->verdict == VERDICT_CANNOT_RUN || outcome->verdict == VERDICT_TIMED_OUT;
+}
+
+static bool simulate_beside_gpu(struct attempt *a, struct err *err)
+{
+    const struct labfile *about = a->answer.about;
+    uint64_t sizes[BESIDE_GPU] = {about->sim_sizes[0],
+                                  about->sim_sizes[about->sim_sizes_count - 1]};
+    size_t count = about->sim_sizes_count > 1 ? 2 : 1;
+    a->simulated_in = STAGE_HAZARDS;
+    if (!run_trial(a, &a->sim, false, sizes, count, HAZARDS_MS, err))
+        return false;
+    if (is_own_limit(&a->sim.outcome))
+        return err_set(err, "%.700s", a->sim.outcome.summary);
+    return true;
+}
+
+static void hazards_stage(struct attempt *a)
+{
+    struct err err = {0};
+    struct emit *emit = a->answer.emit;
+    const char *name = stage_name(STAGE_HAZARDS);
+    double start = clock_ms();
+    emit_begin(emit, name);
+    if (a->sim.ran) { /* the check itself was simulated */
+        emit_hazards(a, &a->sim);
+        emit_done_within(emit, name, stage_name(a->simulated_in));
+        return;
+    }
+    if (!simulate_beside_gpu(a, &err)) {
+        emit_skip(emit, name, err.text);
+        return;
+    }
+    emit_hazards(a, &a->sim);
+    join_verdicts(a);
+    emit_done(emit, name, clock_ms() - start);
+}
+
+/* ---- time, timeline, structure */
+
+static void time_stage(struct attempt *a)
+{
+    char why[1024];
+    const char *name = stage_name(STAGE_TIME);
+    if (!a->warm->device)
+        snprintf(why, sizeof why, _("timing needs an NVIDIA GPU: %s"), a->warm->no_gpu.text);
+    else if (!a->gpu.ran)
+        snprintf(why, sizeof why, "%s", _("only a kernel that ran on the GPU is timed"));
+    else
+        snprintf(why, sizeof why, "%s", _("only a kernel that gives right answers is timed"));
+    emit_skip(a->answer.emit, name, why);
+}
+
+static void timeline_stage(struct attempt *a)
+{
+    struct emit *emit = a->answer.emit;
+    const char *name = stage_name(STAGE_TIMELINE);
+    const struct trial_run *run = a->gpu.timeline ? &a->gpu : &a->sim;
+    if (!run->timeline) {
+        emit_skip(emit, name, _("the program did not come to its end"));
+        return;
+    }
+    emit_begin(emit, name);
+    emit_set(emit, json_pack("{s:O}", "timeline", run->timeline));
+    emit_done_within(emit, name, stage_name(a->gpu.timeline ? STAGE_TIME : a->simulated_in));
+}
+
+/* What the GPU showed counts before what the simulated runtime did. */
+static void judge_structure(struct attempt *a)
+{
+    const struct labfile *about = a->answer.about;
+    json_t *metrics = json_object();
+    if (a->sim.metrics)
+        json_object_update(metrics, a->sim.metrics);
+    if (a->gpu.metrics)
+        json_object_update(metrics, a->gpu.metrics);
+    for (unsigned i = 0; i < about->structure_count; i++) {
+        json_t *entry = structure_json(&about->structure[i], metrics);
+        if (!entry)
+            continue;
+        if (!json_is_true(json_object_get(entry, "ok")) && a->answer.verdict == VERDICT_PASS) {
+            char text[300];
+            size_t len = strlen(a->answer.summary);
+            structure_describe(text, sizeof text, entry);
+            snprintf(a->answer.summary + len, sizeof a->answer.summary - len, "; %s", text);
+        }
+        emit_add(a->answer.emit, "structure", entry);
+    }
+    json_decref(metrics);
+}
+
+/* ---- disasm, output */
+
+static void start_listing(struct attempt *a)
+{
+    struct err err = {0};
+    const struct build *build = &a->yours.build;
+    if (build->cubin.len)
+        a->disassembling =
+            disasm_start(&a->disasm, a->warm->toolkit, build->cubin.data, build->cubin.len, &err);
+    else
+        err_set(&err,
+                _("this toolkit makes only PTX for this GPU, and the driver makes the machine "
+                  "code (%s)"),
+                build->arch);
+    snprintf(a->no_listing, sizeof a->no_listing, "%s", err.text);
+}
+
+static void disasm_stage(struct attempt *a)
+{
+    struct err err = {0};
+    struct buf listing = {0};
+    struct emit *emit = a->answer.emit;
+    const char *name = stage_name(STAGE_DISASM);
+    if (!a->disassembling) {
+        emit_skip(emit, name, a->no_listing);
+        return;
+    }
+    double start = clock_ms();
+    emit_begin(emit, name);
+    if (disasm_finish(&a->disasm, &listing, &err)) {
+        host_build_strip(&a->yours, &listing);
+        answer_write(&a->answer, "kernel.sass", &listing);
+        answer_landmarks(&a->answer, LISTING_SASS, a->yours.build.arch, &listing);
+        emit_done(emit, name, clock_ms() - start);
+    } else {
+        emit_skip(emit, name, err.text);
+    }
+    buf_free(&listing);
+}
+
+/* What the student's code wrote: of the child that decided. */
+static void emit_output(struct attempt *a)
+{
+    struct trial_run *run = a->gpu.ran ? &a->gpu : &a->sim;
+    host_child_stop(&run->child);
+    if (!run->child.output.len && !run->child.errors.len)
+        return;
+    struct buf text = {0};
+    clean_text(&text, buf_str(&run->child.output), run->child.output.len);
+    clean_text(&text, buf_str(&run->child.errors), run->child.errors.len);
+    json_t *set = json_pack("{s:o}", "output", json_stringn(buf_str(&text), text.len));
+    if (run->child.output.cut || run->child.errors.cut)
+        json_object_set_new(set, "output_cut", json_true());
+    emit_set(a->answer.emit, set);
+    buf_free(&text);
+}
+
+static void free_run(struct trial_run *run)
+{
+    if (run->ran)
+        host_child_free(&run->child);
+    json_decref(run->metrics);
+    json_decref(run->timeline);
+    json_decref(run->hazards);
+}
+
+void host_stages_run(struct host_warm *warm, const struct work *work, struct emit *emit)
+{
+    struct attempt a = {.warm = warm, .answer = {work, warm->about, emit, VERDICT_PASS, ""}};
+    const bool *wanted = work->stages;
+    emit->nonce = work->nonce;
+    if (compile_stage(&a)) {
+        if (wanted[STAGE_DISASM])
+            start_listing(&a);
+        if (wanted[STAGE_CHECK])
+            check_stage(&a);
+        if (wanted[STAGE_HAZARDS] && (a.gpu.ran || a.sim.ran))
+            hazards_stage(&a);
+        if (wanted[STAGE_TIME])
+            time_stage(&a);
+        if (wanted[STAGE_TIMELINE])
+            timeline_stage(&a);
+        judge_structure(&a);
+        if (wanted[STAGE_DISASM])
+            disasm_stage(&a);
+        if (a.gpu.ran || a.sim.ran)
+            emit_output(&a);
+    }
+    emit_end(emit, a.answer.verdict, a.answer.summary[0] ? a.answer.summary : _("compiles"));
+    emit->nonce = NULL;
+    free_run(&a.gpu);
+    free_run(&a.sim);
+    host_build_free(&a.yours);
+}

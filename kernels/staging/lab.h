@@ -35,8 +35,9 @@ extern "C" {
 #endif
 /* Once, not timed: allocates all there is to allocate. */
 void stagingOpen(struct StagingWork *work);
-/* Timed, several times, each time with other numbers in input: when it
- * returns, sums holds the checksums. */
+/* Timed, several times, each time with other numbers in input. Stride waits
+ * for the device behind it, and times that, too: work may still be under
+ * way when it returns. */
 void stagingRun(struct StagingWork *work);
 /* Once, not timed: gives everything back. */
 void stagingClose(struct StagingWork *work);

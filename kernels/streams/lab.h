@@ -36,8 +36,9 @@ extern "C" {
 #endif
 /* Once, not timed: allocates all there is to allocate. */
 void streamsOpen(struct StreamsWork *work);
-/* Timed, several times, each time with other numbers in input: when it
- * returns, output holds the results. */
+/* Timed, several times, each time with other numbers in input. Stride waits
+ * for the device behind it, and times that, too: work may still be under
+ * way when it returns. */
 void streamsRun(struct StreamsWork *work);
 /* Once, not timed: gives everything back. */
 void streamsClose(struct StreamsWork *work);

@@ -41,8 +41,9 @@ extern "C" {
 #endif
 /* Once, not timed: allocates all there is to allocate. */
 void crossOpen(struct CrossWork *work);
-/* Timed, several times, each time with other numbers in input: when it
- * returns, output holds the results. */
+/* Timed, several times, each time with other numbers in input. Stride waits
+ * for the device behind it, and times that, too: work may still be under
+ * way when it returns. */
 void crossRun(struct CrossWork *work);
 /* Once, not timed: gives everything back. */
 void crossClose(struct CrossWork *work);

@@ -36,7 +36,8 @@ extern "C" {
  * known yet. */
 void graphsOpen(struct GraphsWork *work);
 /* Timed, several times, each time with other temperatures and another
- * factor: when it returns, output holds the results. */
+ * factor. Stride waits for the device behind it, and times that, too: work
+ * may still be under way when it returns. */
 void graphsRun(struct GraphsWork *work);
 /* Once, not timed: gives everything back. */
 void graphsClose(struct GraphsWork *work);

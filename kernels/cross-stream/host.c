@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-enum { PIECES = 16, PIECE_UNIT = 256 };
+/* Fewer pieces of a small problem, so that a piece takes longer than queueing it. */
+enum { MANY = 1 << 20, MANY_PIECES = 16, FEW_PIECES = 6, PIECE_UNIT = 256 };
 
 struct step {
     uint32_t multiplier, increment;
@@ -87,7 +88,9 @@ static uint32_t expected_at(const struct host_round *round, size_t i)
 static bool prepare(void *opaque, const struct host_round *first)
 {
     struct CrossWork *work = opaque;
-    const size_t n = (size_t)first->n, share = (n + PIECES - 1) / PIECES;
+    const size_t n = (size_t)first->n,
+                 pieces = n < MANY ? FEW_PIECES : MANY_PIECES;
+    const size_t share = (n + pieces - 1) / pieces;
     work->n = n;
     work->piece = (share + PIECE_UNIT - 1) / PIECE_UNIT * PIECE_UNIT;
     return n > 0;

@@ -286,6 +286,13 @@ static void keep_text(struct buf *slot, const char *text, size_t len)
     buf_add(slot, text, len);
 }
 
+/* What is still to do in a lab stands in three panes. */
+static void touch_progress(struct app *app)
+{
+    app->pane[PANE_COURSE].stale = app->pane[PANE_QUIZ].stale = app->pane[PANE_SPEEDUP].stale =
+        true;
+}
+
 /* Reads the quiz and what was answered in it; the first open question is shown. */
 static void load_quiz(struct app *app)
 {
@@ -350,7 +357,7 @@ void app_keep_quiz(struct app *app)
     if (!app->quiz_state)
         app->quiz_state = json_object();
     json_object_set_new(app->quiz_state, lab->slug, quiz_to_json(&app->quiz));
-    app->pane[PANE_COURSE].stale = app->pane[PANE_QUIZ].stale = true;
+    touch_progress(app);
 }
 
 void app_set_kernel(struct app *app, const char *text, size_t len)
@@ -387,7 +394,7 @@ void app_set_attempt(struct app *app, const struct attempt *attempt)
 void app_set_progress(struct app *app, json_t *progress)
 {
     keep(&app->progress, progress);
-    app->pane[PANE_COURSE].stale = app->pane[PANE_QUIZ].stale = true;
+    touch_progress(app);
 }
 
 void app_set_history(struct app *app, const struct app_attempt *rows, size_t count, bool more)

@@ -1,6 +1,7 @@
 #include "tui/pane.h"
 
 #include "harness/base/msg.h"
+#include "tui/done.h"
 #include "tui/key.h"
 
 #include <math.h>
@@ -131,6 +132,18 @@ void pane_cell(struct doc *doc, enum style style, const char *text, int columns,
     doc_add_str(doc, style, text);
     if (!right && blank > 0)
         doc_printf(doc, STYLE_NORMAL, "%*s", blank, "");
+}
+
+void pane_to_do(const struct app *app, struct doc *doc)
+{
+    const struct labfile *lab = app_lab(app);
+    struct buf text = {0};
+    if (lab)
+        done_say(lab, json_object_get(app->progress, lab->slug),
+                 json_object_get(app->quiz_state, lab->slug), &text);
+    if (text.len)
+        pane_paragraph(doc, STYLE_INFO, buf_str(&text));
+    buf_free(&text);
 }
 
 void pane_field(struct doc *doc, const char *label, int columns, enum style style,

@@ -62,6 +62,8 @@ const char *pane_skipped_why(const json_t *record, const char *stage);
 void pane_heading(struct doc *doc, const char *text);
 /* One wrapped paragraph and an empty line. */
 void pane_paragraph(struct doc *doc, enum style style, const char *text);
+/* What the open lab asks for beside a pass and is still open; most ask for nothing. */
+void pane_to_do(const struct app *app, struct doc *doc);
 /* "  label      value", labels padded to `columns`. */
 void pane_field(struct doc *doc, const char *label, int columns, enum style style,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -108,8 +108,7 @@ extern "C" void crossRun(CrossWork *work)
             slot.data, last ? last->data + piece : nullptr, state->sums,
             count);
         CHECK(cudaGetLastError());
-        if (last) // piece p itself is needed once more, by B of p + 1
-            CHECK(cudaEventRecord(last->freed, state->consume));
+        CHECK(cudaEventRecord(slot.freed, state->consume));
         CHECK(cudaMemcpyAsync(work->output + first, state->sums, bytes,
                               cudaMemcpyDeviceToHost, state->consume));
     }

@@ -7,6 +7,7 @@
 #include "cubin.h"
 #include "disasm.h"
 #include "entry.h"
+#include "host_timing.h"
 #include "structure.h"
 
 #include "harness/base/clean.h"
@@ -28,6 +29,7 @@ struct trial_run {
     struct host_outcome outcome;
     json_t *metrics, *timeline, *hazards;
     bool ran, all_cases; /* else only cases that found something are told */
+    char no_trace[512];  /* why CUPTI has no timeline */
     char unknown[160];   /* a function that the simulator does not know */
     struct answer *answer;
 };
@@ -128,12 +130,6 @@ static void add_case(struct trial_run *run, json_t *entry)
         emit_add(run->answer->emit, "cases", json_incref(entry));
 }
 
-static void replace(json_t **kept, json_t *value)
-{
-    json_decref(*kept);
-    *kept = json_incref(value);
-}
-
 static void hear(void *context, const json_t *event)
 {
     struct trial_run *run = context;
@@ -142,14 +138,19 @@ static void hear(void *context, const json_t *event)
            *metrics = json_object_get(event, "metrics"),
            *timeline = json_object_get(event, "timeline");
     const char *unknown = json_string_value(json_object_get(event, "unknown"));
+    const char *no_trace = json_string_value(json_object_get(event, "no_trace"));
     if (entry)
         add_case(run, entry);
     if (hazard)
         add_hazard(run, hazard);
-    if (metrics)
-        replace(&run->metrics, metrics);
-    if (timeline)
-        replace(&run->timeline, timeline);
+    if (metrics && run->metrics) /* the trace adds to what was counted */
+        json_object_update(run->metrics, metrics);
+    else if (metrics)
+        run->metrics = json_deep_copy(metrics);
+    if (no_trace)
+        snprintf(run->no_trace, sizeof run->no_trace, "%s", no_trace);
+    if (timeline && !run->timeline)
+        run->timeline = json_incref(timeline);
     if (unknown)
         snprintf(run->unknown, sizeof run->unknown, "%s", unknown);
 }
@@ -334,17 +335,58 @@ static void hazards_stage(struct attempt *a)
 
 /* ---- time, timeline, structure */
 
+static void note_timing(void *context, const char *text)
+{
+    const struct trial_run *run = context;
+    emit_note(run->answer->emit, "%s", text);
+}
+
+static void measure(struct attempt *a)
+{
+    struct host_timing timing;
+    struct emit *emit = a->answer.emit;
+    const char *name = stage_name(STAGE_TIME);
+    struct host_timing_request request = {
+        .child = &a->gpu.child,
+        .about = a->answer.about,
+        .uuid = a->warm->uuid,
+        .call_ms = CALL_MS,
+        .listener = hear,
+        .note = note_timing,
+        .context = &a->gpu,
+    };
+    double start = clock_ms();
+    emit_begin(emit, name);
+    host_timing_run(&timing, &request);
+    if (timing.timing)
+        emit_set(emit, json_pack("{s:O}", "timing", timing.timing));
+    if (timing.verdict != VERDICT_PASS) {
+        answer_judge(&a->answer, timing.verdict, timing.summary);
+    } else if (a->answer.verdict == VERDICT_PASS && timing.summary[0]) {
+        size_t len = strlen(a->answer.summary);
+        snprintf(a->answer.summary + len, sizeof a->answer.summary - len, ", %s", timing.summary);
+    }
+    if (timing.timing || timing.verdict != VERDICT_PASS)
+        emit_done(emit, name, clock_ms() - start);
+    else
+        emit_skip(emit, name, timing.skip);
+    host_timing_free(&timing);
+}
+
 static void time_stage(struct attempt *a)
 {
-    char why[1024];
+    char why[1024] = "";
     const char *name = stage_name(STAGE_TIME);
     if (!a->warm->device)
         snprintf(why, sizeof why, _("timing needs an NVIDIA GPU: %s"), a->warm->no_gpu.text);
     else if (!a->gpu.ran)
         snprintf(why, sizeof why, "%s", _("only a kernel that ran on the GPU is timed"));
-    else
+    else if (!a->checked_on_gpu)
         snprintf(why, sizeof why, "%s", _("only a kernel that gives right answers is timed"));
-    emit_skip(a->answer.emit, name, why);
+    if (why[0])
+        emit_skip(a->answer.emit, name, why);
+    else
+        measure(a);
 }
 
 static void timeline_stage(struct attempt *a)
@@ -353,10 +395,13 @@ static void timeline_stage(struct attempt *a)
     const char *name = stage_name(STAGE_TIMELINE);
     const struct trial_run *run = a->gpu.timeline ? &a->gpu : &a->sim;
     if (!run->timeline) {
-        emit_skip(emit, name, _("the program did not come to its end"));
+        emit_skip(emit, name,
+                  a->gpu.no_trace[0] ? a->gpu.no_trace : _("the program did not come to its end"));
         return;
     }
     emit_begin(emit, name);
+    if (a->gpu.no_trace[0])
+        emit_note(emit, "%s", a->gpu.no_trace);
     emit_set(emit, json_pack("{s:O}", "timeline", run->timeline));
     emit_done_within(emit, name, stage_name(a->gpu.timeline ? STAGE_TIME : a->simulated_in));
 }

@@ -228,6 +228,6 @@ bool limits_measure(struct limit *out, struct backend *gpu, const struct image *
 
 double limits_achieved(enum lab_limit kind, double bytes_moved, double flops, double ms)
 {
-    bool memory = kind == LIMIT_COPY || kind == LIMIT_READ;
+    bool memory = kind == LIMIT_COPY || kind == LIMIT_READ || kind == LIMIT_BUS;
     return memory ? bytes_moved / ms / 1e6 : flops / ms / 1e9;
 }

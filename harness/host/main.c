@@ -6,6 +6,7 @@
 #include "object.h"
 #include "sandbox.h"
 #include "tell.h"
+#include "timed.h"
 #include "trial.h"
 #include "where.h"
 
@@ -161,8 +162,43 @@ static void check(struct trial *trial, const json_t *command)
         trial_check(trial, sizes, count);
 }
 
-static void obey(struct trial *trial, const char *line)
+static void time_round(struct timed *timed, const json_t *command)
 {
+    int order[TIMED_KINDS];
+    const json_t *list = json_object_get(command, "order");
+    for (size_t i = 0; i < TIMED_KINDS; i++)
+        order[i] = (int)json_integer_value(json_array_get(list, i));
+    timed_round(timed, order);
+}
+
+/* False when it is none of the clock's commands. */
+static bool obey_clock(struct timed *timed, const char *what, const json_t *command)
+{
+    static const struct {
+        const char *name;
+        void (*act)(struct timed *timed);
+    } acts[] = {{"time-check", timed_check},
+                {"limit", timed_limit},
+                {"trace", timed_trace},
+                {"time-close", timed_close}};
+    if (strcmp(what, "time-open") == 0)
+        timed_open(timed, (uint64_t)json_integer_value(json_object_get(command, "n")));
+    else if (strcmp(what, "time-round") == 0)
+        time_round(timed, command);
+    else {
+        for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
+            if (strcmp(what, acts[i].name) == 0) {
+                acts[i].act(timed);
+                return true;
+            }
+        return false;
+    }
+    return true;
+}
+
+static void obey(struct timed *timed, const char *line)
+{
+    struct trial *trial = timed->trial;
     json_t *command = json_loads(line, 0, NULL);
     const char *what = command ? text_of(command, "do") : NULL;
     if (!what)
@@ -171,7 +207,7 @@ static void obey(struct trial *trial, const char *line)
         load(trial, command);
     else if (strcmp(what, "check") == 0)
         check(trial, command);
-    else
+    else if (trial->simulated || !obey_clock(timed, what, command))
         tell_end(VERDICT_CANNOT_RUN, "unknown command");
     json_decref(command);
 }
@@ -217,7 +253,13 @@ int main(int argc, char *argv[])
         return complain("no such host lab in this build of Stride");
     sandbox_begin();
     int commands = take_commands();
+    struct timed timed = {.trial = &trial};
     msg_load(options.root, msg_pick_language(options.language), NULL);
+    if (options.cudart) { /* before the first call of the runtime makes a context */
+        timed.cupti = options.cupti ? cupti_open(options.cupti, &err) : NULL;
+        snprintf(timed.no_cupti, sizeof timed.no_cupti, "%s",
+                 options.cupti ? err.text : _("CUPTI is not on this machine"));
+    }
     if (open_runtime(&runtime, &options, &err)) {
         runtime_use(&runtime);
         where_watch();
@@ -227,6 +269,6 @@ int main(int argc, char *argv[])
     }
     struct buf line = {0};
     while (read_command(&line, commands))
-        obey(&trial, buf_str(&line));
+        obey(&timed, buf_str(&line));
     _exit(0); /* threads of the student's, CUDA's own exit handlers: nobody needs them */
 }

@@ -36,16 +36,17 @@ static const struct {
     json_type type;
     bool ours; /* only the reader writes it */
 } keys[] = {
-    {"schema", JSON_INTEGER, true},    {"lab", JSON_STRING, true},
-    {"attempt", JSON_INTEGER, true},   {"verdict", JSON_STRING, true},
-    {"summary", JSON_STRING, true},    {"stages", JSON_ARRAY, true},
-    {"skipped", JSON_ARRAY, true},     {"backend", JSON_STRING, false},
-    {"device", JSON_OBJECT, false},    {"toolkit", JSON_OBJECT, false},
-    {"build", JSON_OBJECT, false},     {"cases", JSON_ARRAY, false},
-    {"hazards", JSON_ARRAY, false},    {"counters", JSON_OBJECT, false},
-    {"timeline", JSON_OBJECT, false},  {"timing", JSON_OBJECT, false},
-    {"resources", JSON_OBJECT, false}, {"landmarks", JSON_ARRAY, false},
-    {"output", JSON_STRING, false},    {"output_cut", JSON_TRUE, false},
+    {"schema", JSON_INTEGER, true},   {"lab", JSON_STRING, true},
+    {"attempt", JSON_INTEGER, true},  {"verdict", JSON_STRING, true},
+    {"summary", JSON_STRING, true},   {"stages", JSON_ARRAY, true},
+    {"skipped", JSON_ARRAY, true},    {"backend", JSON_STRING, false},
+    {"device", JSON_OBJECT, false},   {"toolkit", JSON_OBJECT, false},
+    {"build", JSON_OBJECT, false},    {"cases", JSON_ARRAY, false},
+    {"hazards", JSON_ARRAY, false},   {"structure", JSON_ARRAY, false},
+    {"counters", JSON_OBJECT, false}, {"timeline", JSON_OBJECT, false},
+    {"timing", JSON_OBJECT, false},   {"resources", JSON_OBJECT, false},
+    {"landmarks", JSON_ARRAY, false}, {"output", JSON_STRING, false},
+    {"output_cut", JSON_TRUE, false},
 };
 
 static bool same_type(json_type a, const json_t *value)

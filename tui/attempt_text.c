@@ -138,6 +138,19 @@ static void body_cases(const json_t *record, struct buf *out)
     }
 }
 
+static void body_structure(const json_t *record, struct buf *out)
+{
+    const json_t *list = json_object_get(record, "structure");
+    for (size_t i = 0; i < json_array_size(list) && i < 8; i++) {
+        const json_t *one = json_array_get(list, i);
+        buf_add_str(out, "Structure: ");
+        add_clean(out, text_at(one, "name"));
+        buf_printf(out, " %.3g, wanted ", json_number_value(json_object_get(one, "found")));
+        add_clean(out, text_at(one, "bound"));
+        buf_printf(out, " %.3g\n", json_number_value(json_object_get(one, "want")));
+    }
+}
+
 static void body_timing(const json_t *record, struct buf *out)
 {
     const json_t *timing = json_object_get(record, "timing");
@@ -170,6 +183,7 @@ void attempt_commit_body(const json_t *record, struct buf *out)
     body_device(record, out);
     body_build(record, out);
     body_cases(record, out);
+    body_structure(record, out);
     body_timing(record, out);
     const json_t *skipped = json_object_get(record, "skipped");
     for (size_t i = 0; i < json_array_size(skipped) && i < 8; i++) {

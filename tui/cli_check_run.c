@@ -12,12 +12,14 @@
 enum { VERDICTS_MOST = 8 };
 
 /* What a kernel may get. The first line says it: "// verdict: hazard"; a further line
- * "// verdict-gpu: wrong, pass (why)" adds what hardware may say when it decides. */
+ * "// verdict-gpu: wrong, pass (why)" adds what hardware may say when it decides, and
+ * "// misses: NAME" an entry of the lab's structure that its run must not show. */
 struct expected {
     enum verdict verdicts[VERDICTS_MOST];
     int count;
     enum verdict gpu[VERDICTS_MOST];
     int gpu_count;
+    char misses[64];
 };
 
 /* Reads "a, b (remark)"; false when a word is no verdict. */
@@ -40,7 +42,7 @@ static bool parse_list(const char *at, enum verdict out[VERDICTS_MOST], int *cou
 
 static bool parse_expected(const char *text, struct expected *out)
 {
-    static const char first[] = "// verdict:", second[] = "// verdict-gpu:";
+    static const char first[] = "// verdict:", second[] = "// verdict-gpu:", third[] = "// misses:";
     char line[256];
     bool ok = false;
     *out = (struct expected){0};
@@ -51,6 +53,8 @@ static bool parse_expected(const char *text, struct expected *out)
             ok = parse_list(line + sizeof first - 1, out->verdicts, &out->count);
         else if (strncmp(line, second, sizeof second - 1) == 0)
             ok = parse_list(line + sizeof second - 1, out->gpu, &out->gpu_count) && ok;
+        else if (strncmp(line, third, sizeof third - 1) == 0)
+            ok = sscanf(line + sizeof third - 1, " %63s", out->misses) == 1 && ok;
         text += len + (text[len] == '\n');
     }
     return ok;
@@ -124,6 +128,40 @@ static const char *missing_landmark(const json_t *record)
     return NULL;
 }
 
+/* The entry of `structure` with this name, or the first that is not ok (NULL). */
+static const json_t *find_structure(const json_t *record, const char *name)
+{
+    const json_t *list = json_object_get(record, "structure");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        if (name ? strcmp(json_text_at(one, "name"), name) == 0
+                 : json_is_false(json_object_get(one, "ok")))
+            return one;
+    }
+    return NULL;
+}
+
+/* That a run whose answers are right is not built as the lab asks, where its file says so. */
+static bool misses_as_said(struct check *check, const char *name, const struct expected *expected,
+                           const struct attempt *attempt)
+{
+    if (attempt->verdict != VERDICT_PASS || !check->lab->structure_count)
+        return true;
+    const json_t *entry =
+        *expected->misses ? find_structure(attempt->record, expected->misses) : NULL;
+    if (!*expected->misses)
+        check_say(check, CHECK_FAIL, name, "%s",
+                  _("it passes, and no line \"// misses: NAME\" says what its run does not show"));
+    else if (!entry)
+        check_say(check, CHECK_FAIL, name, _("its run was not looked at for %s"), expected->misses);
+    else if (json_is_true(json_object_get(entry, "ok")))
+        check_say(check, CHECK_FAIL, name, _("its run shows %s, which it is to miss"),
+                  expected->misses);
+    else
+        return true;
+    return false;
+}
+
 /* False when kernels can't run here at all. */
 static bool run_solution(struct pair *pair)
 {
@@ -140,6 +178,9 @@ static bool run_solution(struct pair *pair)
     else if (count_warnings(record))
         check_say(pair->check, CHECK_FAIL, "solution passes", _("the compiler warns (%zu)"),
                   count_warnings(record));
+    else if (find_structure(record, NULL))
+        check_say(pair->check, CHECK_FAIL, "solution passes", _("its run does not show %s"),
+                  json_text_at(find_structure(record, NULL), "name"));
     else if (landmark)
         check_say(pair->check, CHECK_FAIL, "solution passes",
                   _("the landmark %s is not in its listing"), landmark);
@@ -154,11 +195,13 @@ static void run_starter(struct pair *pair)
     struct runner *runner = judge(pair, "starter.cu", true, true);
     if (!runner)
         return;
-    const json_t *timing = json_object_get(runner->attempt.record, "timing");
+    const json_t *record = runner->attempt.record, *timing = json_object_get(record, "timing");
+    bool built_so = pair->check->lab->structure_count && !find_structure(record, NULL) &&
+                    runner->attempt.verdict == VERDICT_PASS;
     if (runner->attempt.verdict == VERDICT_NO_BUILD)
         check_say(pair->check, CHECK_FAIL, "starter is a start", "%s",
                   attempt_summary(&runner->attempt));
-    else if (json_is_true(json_object_get(timing, "goal_reached")))
+    else if (json_is_true(json_object_get(timing, "goal_reached")) || (!timing && built_so))
         check_say(pair->check, CHECK_FAIL, "starter is a start", "%s",
                   _("it reaches the goal already"));
     else
@@ -217,12 +260,13 @@ static void run_wrong(struct pair *pair, const char *name, bool more)
     if (runner) {
         enum verdict got = runner->attempt.verdict;
         bool on_gpu = strcmp(json_text_at(runner->attempt.record, "backend"), "gpu") == 0;
-        if (among(got, expected.verdicts, expected.count) ||
-            (on_gpu && among(got, expected.gpu, expected.gpu_count)))
+        bool due = among(got, expected.verdicts, expected.count) ||
+                   (on_gpu && among(got, expected.gpu, expected.gpu_count));
+        if (due && misses_as_said(check, name, &expected, &runner->attempt))
             check_say(check, CHECK_OK, name, "%s", verdict_name(got));
-        else if (got == VERDICT_CANNOT_RUN)
+        else if (!due && got == VERDICT_CANNOT_RUN)
             check_say(check, CHECK_SKIP, name, "%s", attempt_summary(&runner->attempt));
-        else
+        else if (!due)
             check_say(check, CHECK_FAIL, name, _("%s is expected, but: %s: %s"),
                       verdict_name(expected.verdicts[0]), verdict_name(got),
                       attempt_summary(&runner->attempt));

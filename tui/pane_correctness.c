@@ -272,6 +272,31 @@ static void add_landmarks(struct doc *doc, const json_t *record)
     }
 }
 
+/* How a host lab's run is built: what was wanted, and what was found. */
+static void add_structure(struct doc *doc, const json_t *record)
+{
+    const json_t *list = list_of(record, "structure");
+    size_t i;
+    json_t *one;
+    if (!list)
+        return;
+    pane_heading(doc, _("How your run is built"));
+    json_array_foreach((json_t *)(uintptr_t)list, i, one) {
+        bool ok = json_is_true(record_at(one, "ok"));
+        bool least = strcmp(record_text(one, "bound"), "at least") == 0;
+        double want = 0, found = 0;
+        record_number(one, "want", &want);
+        record_number(one, "found", &found);
+        doc_printf(doc, ok ? STYLE_PASS : STYLE_WARN, "%s %-16s", ok ? "+" : "!",
+                   record_text(one, "name"));
+        doc_printf(doc, STYLE_STRONG, " %.3g", found);
+        doc_printf(doc, STYLE_DIM, least ? _("  (at least %.3g)") : _("  (at most %.3g)"), want);
+        doc_end_line(doc)->keep = true;
+        doc_printf(doc, STYLE_NORMAL, "  %s", record_text(one, "text"));
+        doc_end_line(doc)->indent = 2;
+    }
+}
+
 static void add_stages(struct doc *doc, const json_t *record)
 {
     const json_t *stages = list_of(record, "stages"), *skipped = list_of(record, "skipped");
@@ -326,6 +351,7 @@ void pane_build_correctness(const struct app *app, struct doc *doc, int columns)
     add_diagnostics(doc, record);
     add_hazards(doc, record);
     add_cases(doc, record, columns);
+    add_structure(doc, record);
     add_landmarks(doc, record);
     add_output(doc, record);
     if (!running)

@@ -35,7 +35,7 @@ static void add_time(struct doc *doc, const json_t *timing, const char *key, con
     doc_end_line(doc)->keep = true;
 }
 
-static void add_times(struct doc *doc, const json_t *timing, int columns)
+static void add_times(struct doc *doc, const json_t *timing, bool host, int columns)
 {
     static const char *const keys[] = {"baseline_ms", "yours_ms", "solution_ms"};
     double slowest = 0, median;
@@ -44,7 +44,8 @@ static void add_times(struct doc *doc, const json_t *timing, int columns)
         if (record_number(time, "median", &median) && median > slowest)
             slowest = median;
     }
-    pane_heading(doc, _("Time per launch, and its interval at 95 %"));
+    pane_heading(doc, host ? _("Time per run, and its interval at 95 %")
+                           : _("Time per launch, and its interval at 95 %"));
     add_time(doc, timing, keys[0], _("baseline"), STYLE_NORMAL, slowest, columns);
     add_time(doc, timing, keys[1], _("yours"), STYLE_STRONG, slowest, columns);
     add_time(doc, timing, keys[2], _("solution"), STYLE_NORMAL, slowest, columns);
@@ -162,7 +163,7 @@ void pane_build_speedup(const struct app *app, struct doc *doc, int columns)
     add_verdict(doc, timing);
     add_goal(doc, timing);
     pane_to_do(app, doc);
-    add_times(doc, timing, columns);
+    add_times(doc, timing, app_lab(app) && app_lab(app)->kind == LAB_HOST, columns);
     pane_heading(doc, _("How far it goes"));
     add_part(doc, timing, "of_solution", _("of the solution's speed"), columns);
     add_part(doc, timing, "of_limit", _("of this card's limit"), columns);

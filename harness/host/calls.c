@@ -1,5 +1,7 @@
 #include "calls.h"
 
+#include "cupti.h"
+
 #include "harness/base/buf.h"
 #include "harness/base/msg.h"
 
@@ -143,6 +145,7 @@ void calls_enter(struct call *call, enum api api, const void *site)
     *call = (struct call){.api = api, .site = site, .outer = site_now};
     site_now = site;
     *detail = '\0';
+    cupti_enter(site);
 }
 
 static void add_live(enum resource_kind kind, const void *handle, const void *site)
@@ -237,6 +240,7 @@ static void note_failure(const struct call *call, int result)
 int calls_leave(struct call *call, bool there, int result, ...)
 {
     void *arguments[2] = {NULL, NULL};
+    cupti_leave();
     bool lifetime = !result && tracks_lifetime(call->api);
     if (lifetime) {
         va_list list;

@@ -191,12 +191,10 @@ static bool parse_quiz(struct check *check, const char *name, struct quiz *quiz)
         check_say(check, CHECK_FAIL, name, "%s", buf_str(&problems));
         ok = false;
     }
-    if (ok && quiz->count < QUESTIONS_LEAST) {
+    if (ok && quiz->count < QUESTIONS_LEAST)
         check_say(check, CHECK_FAIL, name, _("%d questions; a lab has at least %d"), quiz->count,
                   QUESTIONS_LEAST);
-        ok = false;
-    }
-    if (ok)
+    else if (ok)
         check_say(check, CHECK_OK, name, _("%d questions"), quiz->count);
     buf_free(&text);
     buf_free(&problems);

@@ -77,6 +77,13 @@ const char *api_name(enum api api)
     return api < API_COUNT ? names[api] : "";
 }
 
+bool api_is_twin(enum api api)
+{
+    size_t len = strlen(names[api]);
+    return len > 5 &&
+           (!strcmp(names[api] + len - 5, "_ptsz") || !strcmp(names[api] + len - 5, "_ptds"));
+}
+
 bool api_known(const char *name)
 {
     for (size_t i = 0; i < API_COUNT; i++)

@@ -120,6 +120,7 @@ static struct {
 } calls;
 
 static _Thread_local const void *site_now;
+static _Thread_local bool per_thread;
 static _Thread_local const void *configured; /* site of a <<<>>> whose launch is to come */
 static _Thread_local bool was_not_ready;
 static _Thread_local char detail[240];
@@ -134,6 +135,11 @@ const void *calls_site(void)
     return site_now;
 }
 
+bool calls_per_thread(void)
+{
+    return per_thread;
+}
+
 void calls_enter(struct call *call, enum api api, const void *site)
 {
     if (api == API___cudaPushCallConfiguration)
@@ -146,6 +152,7 @@ void calls_enter(struct call *call, enum api api, const void *site)
     site_now = site;
     *detail = '\0';
     cupti_enter(site);
+    per_thread = api_is_twin(api);
 }
 
 static void add_live(enum resource_kind kind, const void *handle, const void *site)

@@ -58,6 +58,9 @@ int calls_leave(struct call *call, bool there, int result, ...);
  * stub. NULL outside. */
 const void *calls_site(void);
 
+/* Does the call that this thread is in mean the thread's own stream when it says 0? */
+bool calls_per_thread(void);
+
 /* Says what is wrong with the call in progress, for `detail`. */
 void calls_explain(const char *text);
 
@@ -71,6 +74,7 @@ bool calls_capturing(void);      /* a capture was begun and not ended */
 size_t calls_live(struct live_resource *out, size_t most);
 
 const char *api_name(enum api api); /* "cudaMalloc"; static */
+bool api_is_twin(enum api api);     /* _ptds, _ptsz: its default stream is the thread's own */
 
 /* What a cudaError_t is called and means, in the student's language; static. */
 const char *cuda_error_name(int result);

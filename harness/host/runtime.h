@@ -45,7 +45,11 @@ bool forward_open(struct runtime *out, const char *libcudart, struct err *err);
 /* The simulated runtime; needs nothing. One per process. */
 struct sim_options {
     uint64_t seed;
-    uint64_t steps; /* of the interpreter, per launch; 0 for its default */
+    uint64_t steps;     /* of the interpreter, per launch; 0 for its default */
+    double deadline_ms; /* of one launch by the clock; 0: none */
+    unsigned threads;   /* the interpreter's; 0: one per core, at most 8 */
+    const char *source; /* the student's file as PTX names it; NULL: "kernel.cu". Borrowed */
+    int (*line_of)(const void *site); /* NULL: lines_of_call */
 };
 void sim_open_runtime(struct runtime *out, const struct sim_options *options);
 
@@ -53,13 +57,13 @@ void sim_open_runtime(struct runtime *out, const struct sim_options *options);
  * everything queued has run. */
 struct sim_report {
     json_t *hazards; /* as in docs/record.md, `kind` unordered, leak, or one of the interpreter's */
-    struct spans spans; /* in virtual time; sim_report_free */
-    char cannot[320];   /* what the simulator does not know, "" for nothing; verdict cannot-run */
-    char fault[320];    /* a kernel's fault, as text ... */
-    int fault_line;     /* ... its line */
-    char fault_kind[32];
-    json_t *counters; /* of all launches together; NULL without any */
-    char *output;     /* what kernels printed; free() */
+    struct spans spans;  /* in virtual time; sim_report_free */
+    char cannot[320];    /* what the simulator does not know, "" for nothing; verdict cannot-run */
+    char fault[320];     /* a kernel's fault, as text ... */
+    int fault_line;      /* ... its line */
+    char fault_kind[32]; /* as in docs/record.md, or "timed-out" when the kernel never ends */
+    json_t *counters;    /* of all launches together; NULL without any */
+    char *output;        /* what kernels printed; free() */
 };
 void sim_take_report(struct sim_report *out);
 void sim_report_free(struct sim_report *report);

@@ -21,6 +21,7 @@
 
 #include "calls.h"
 #include "runtime.h"
+#include "sim_clock.h"
 #include "span.h"
 
 #include "harness/ptx/ptx.h"
@@ -78,6 +79,12 @@ void vector_raise(struct vector *v, uint32_t chain, uint32_t to);
 bool vector_covers(const struct vector *v, uint32_t chain, uint32_t at);
 void vector_free(struct vector *v);
 
+/* A chain for a new row of ops that come after `base`: an unused one whose ops all lie before base,
+ * or a new one. */
+uint32_t chain_take(const struct vector *base);
+void chain_give(uint32_t chain);
+uint32_t chain_next(uint32_t chain); /* number of the op that is added now */
+
 /* ---- memory (sim_memory.c) */
 
 enum memory_kind {
@@ -86,15 +93,19 @@ enum memory_kind {
     MEMORY_REGISTERED, /* cudaHostRegister */
 };
 
+#define MEMORY_DEVICE_BYTES (4ull << 30) /* what the simulated device has */
+
 /* One allocation. For host memory va is the host's address. */
 struct memory {
     enum memory_kind kind;
     uint64_t va, bytes;
-    void *host;       /* device: where the bytes are kept */
+    void *host;       /* where Stride reads and writes the bytes: never barred */
     uint8_t *written; /* device: a byte per byte */
     unsigned flags;
     int line; /* the student's line that allocated it */
+    int freed_line;
     bool freed;
+    bool variable; /* __device__ or __constant__: the program's own */
     char name[48]; /* in sentences: "memory of line 12" */
     struct memory *next;
 };
@@ -105,8 +116,20 @@ struct memory *memory_at(uint64_t va);
 bool memory_holds(const struct memory *memory, uint64_t va, uint64_t bytes);
 /* Pinned or registered, alive, and all of [pointer, pointer + bytes). */
 bool memory_is_pinned(const void *pointer, size_t bytes);
+/* Backing bytes of device memory or the host bytes themselves; NULL when they belong to nobody who
+ * could say so: no allocation, or one that was freed. Plain host memory is not known here. */
+uint8_t *memory_bytes(uint64_t va, uint64_t bytes);
+bool memory_is_host(uint64_t va);           /* in pinned or registered memory that is alive */
+bool memory_is_device_address(uint64_t va); /* in the range that device memory comes from */
+/* Why [va, va + bytes) can't be used, for sim_why. */
+void memory_explain(uint64_t va, uint64_t bytes);
+void memory_end(struct memory *memory, int line); /* gives the bytes back, keeps the name */
+int memory_allocate_device(struct memory **out, size_t bytes); /* a cudaError_t */
+struct memory *memory_add(enum memory_kind kind, void *host, size_t bytes);
+void memory_add_variable(const char *name, uint64_t va, void *host, size_t bytes);
+struct ptx_memory *memory_list(size_t *count); /* everything alive, for a launch; free() */
 
-/* ---- programs: what the student's object registers (sim_module.c) */
+/* ---- programs: what the student's object registers (sim_program.c) */
 
 struct program {
     void *wrapper;
@@ -131,6 +154,9 @@ struct kernel {
 
 /* By the stub's address or by the struct itself (a cudaKernel_t, cudaFunction_t); NULL: neither. */
 struct kernel *kernel_find(const void *function);
+int kernel_open(
+    struct kernel *kernel); /* reads its program when that has not happened; a cudaError_t */
+void kernel_label(char *out, size_t size, const char *mangled); /* "scale" of _Z5scalePf */
 
 /* ---- work */
 
@@ -216,7 +242,7 @@ struct op {
     struct vector after; /* what comes before it, itself included */
     struct op **needs;   /* references */
     size_t need_count;
-    bool done, marked;
+    bool done, marked, guarded;
     double submitted_us, from_us, to_us; /* virtual time; to_us counts once done */
     struct touch *touches;               /* bytes it reads and writes, known once done ... */
     size_t touch_count;                  /* ... those of copies at once */
@@ -240,13 +266,24 @@ struct graph_edge {
 int sim_submit_graph(struct stream *stream, const struct work *works, size_t count,
                      const struct graph_edge *edges, size_t edge_count, uint32_t graph, int line);
 
+/* What running does, by kind; each returns how long it takes in virtual time, if it knows. */
+double copy_run(struct op *op);
+double set_run(struct op *op);
+double launch_run(struct op *op);
+/* Bytes that copies and memsets touch, known before they run. */
+void copy_touches(struct op *op);
+void set_touches(struct op *op);
+void op_touch(struct op *op, uint64_t from, uint64_t bytes, uint8_t how); /* in ascending order */
+
 /* Runs op and everything that it needs. The host does not know about it yet. */
 void sim_run(struct op *op);
 void sim_run_all(void);
 
-/* The same, and the host waits for it: its clock is behind op then, in both senses. */
+/* The same, and the host waits for it, in the call `what` (NULL: none of the student's): its clock
+ * is behind op then, in both senses. */
 void sim_finish(struct op *op, const char *what, int line);
 void sim_finish_all(const char *what, int line);
+void sim_wait_until(double us, const char *what, int line); /* in virtual time alone */
 
 /* ---- streams and events (sim_stream.c, sim_event.c) */
 
@@ -275,10 +312,16 @@ struct event {
     struct event *next;
 };
 
+void streams_open(void);
+
 /* The stream behind a handle: NULL and 1 are the legacy default stream, 2 is the thread's own. NULL
  * when there is no such stream. */
 struct stream *stream_find(void *handle);
 struct event *event_find(void *handle);
+
+/* Is op not over in virtual time? Says yes a few times, counted in `asked`, then lets the time
+ * pass. */
+bool sim_still_busy(const struct op *op, unsigned *asked);
 
 /* Queues a record or wait as the API does, without looking at captures: for graphs' event nodes. */
 int event_record(struct event *event, struct stream *stream, int line);
@@ -316,6 +359,11 @@ void sim_why(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The op whose host function this thread runs; NULL outside. */
 struct op *sim_host_op(void);
+void sim_set_host_op(struct op *op);
+
+/* The lock alone, for functions that are not calls of the API. */
+void sim_lock(void);
+void sim_unlock(void);
 
 /* ---- hazards (sim_order.c, sim_report.c) */
 
@@ -330,45 +378,27 @@ enum touch_how {
     TOUCH_PART = 8,   /* some bytes of these words */
 };
 
-/* Host memory that an op still reads or writes as far as the host can know: queued, or run without
- * the host having waited for it. In a host function, what is not ordered before that function. */
-struct host_use {
-    const void *from;
-    size_t bytes;
-    bool writes; /* the op writes it: the host may not even read */
-    int line;    /* of the op */
-};
-/* Returns how many there are; fills at most `most`. Takes the lock. */
-size_t sim_host_inflight(struct host_use *out, size_t most);
+/* Compares an op that has just run with all that are not ordered before it. */
+void order_check(const struct op *op);
+/* Drops from sim.recent what lies before everything that may still come. */
+void order_forget(void);
+/* Tells the guard which pinned memory op needs, and what the host (or a host function) knows to be
+ * over. */
+void order_guard(struct op *op);
+void order_settle(const struct vector *known);
+/* An op that works on this memory as far as the host can know; NULL: none. */
+const struct op *order_user(const struct memory *memory);
 
-/* The host read or wrote these bytes in this line: a hazard when an op in flight disturbs it. Takes
- * the lock. Returns whether it was one. */
-bool sim_host_touched(const void *from, size_t bytes, bool writes, int line);
-
-/* Asked to be told, by sim_guard.c. Called with the lock held; any may be NULL. */
-struct sim_watch {
-    void (*changed)(void); /* sim_host_inflight has another answer; at the end of API calls */
-    /* the simulator itself is about to read or write host memory, and is done */
-    void (*open)(const void *from, size_t bytes);
-    void (*close)(const void *from, size_t bytes);
-};
-extern struct sim_watch sim_watch;
-
+void report_open(void);
+void report_launch(const struct op *op, const struct ptx_result *result);
 void report_unordered(int line, int other_line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void report_hazard(const char *kind, int line, int other_line, const char *text);
 void report_cannot(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The host waited, in this call. */
+void report_wait(double from_us, double to_us, const char *what, int line);
 void report_span(enum span_kind kind, const struct op *op, double from_us, double to_us,
                  const char *name);
-
-/* ---- virtual time (sim_clock.c) */
-
-/* Gives a finished op its place: after what it needs and its submission, when its engine is free.
- * `work_us` is how long it takes; for copies the clock knows itself. */
-void clock_place(struct op *op, double work_us);
-/* The host works for so long (a call's own cost, a memcpy of the student's). */
-void clock_host(double us);
-double clock_now_us(void); /* the host's, with the lock taken; for clock_gettime */
 
 /* ---- captures and graphs (sim_graph*.c)
  *
@@ -395,6 +425,7 @@ void sim_install_copies(struct runtime *out);
 void sim_install_streams(struct runtime *out);
 void sim_install_events(struct runtime *out);
 void sim_install_launches(struct runtime *out);
+void sim_install_programs(struct runtime *out);
 void sim_install_device(struct runtime *out);
 void sim_install_twins(struct runtime *out); /* _ptds and _ptsz of whatever is filled in */
 

@@ -97,7 +97,8 @@ void global_run_open(struct run *run)
     for (size_t i = 0; i < run->map.count; i++) {
         struct ptx_memory *memory = &run->map.items[i];
         forget_written(memory);
-        if (several && written[i] && run->block_count < SEVERAL - 1)
+        bool wanted = run->launch->options.footprint || (several && written[i]);
+        if (wanted && run->block_count < SEVERAL - 1)
             run->map.hazard[i] = open_memory(memory->bytes, &watch);
         hazard->watches_global |= memory->written || run->map.hazard[i];
     }
@@ -111,6 +112,15 @@ void global_run_close(struct run *run)
     free(run->map.hazard);
     run->map.hazard = NULL;
     locks_close(run->hazard->global_locks);
+}
+
+bool global_words(struct global_words *out, const struct run *run, size_t item)
+{
+    const struct hazard_memory *m = run->map.hazard ? run->map.hazard[item] : NULL;
+    if (!m)
+        return false;
+    *out = (struct global_words){m->words, m->writer, m->reader, m->write_site};
+    return true;
 }
 
 void global_worker_open(struct worker *worker)

@@ -14,6 +14,15 @@
 
 void global_run_open(struct run *run);
 void global_run_close(struct run *run);
+
+/* What the shadow of one item of run->map knows, per 4-byte word. Words of which only some bytes
+ * were written have a write_site and no writer. False when the item has no shadow. */
+struct global_words {
+    uint64_t count;
+    const uint32_t *writer, *reader;
+    const uint16_t *write_site;
+};
+bool global_words(struct global_words *out, const struct run *run, size_t item);
 void global_worker_open(struct worker *worker);
 void global_block_begin(struct block *block);
 

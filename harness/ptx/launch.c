@@ -3,6 +3,7 @@
 #include "harness/base/msg.h"
 #include "harness/ptx/control.h"
 #include "harness/ptx/counters.h"
+#include "harness/ptx/footprint.h"
 #include "harness/ptx/hazard.h"
 #include "harness/ptx/image.h"
 #include "harness/ptx/module.h"
@@ -215,6 +216,8 @@ static void run_blocks(struct ptx_result *out, struct run *run, unsigned count)
     collect_output(out, workers, count);
     hazard_collect(out, run, workers, count);
     counters_collect(out, run, workers, count);
+    if (run->launch->options.footprint)
+        footprint_collect(out, run);
     for (unsigned i = 0; i < count; i++)
         run_close_worker(&workers[i]);
     free(workers);
@@ -268,6 +271,7 @@ void ptx_result_free(struct ptx_result *result)
     free(result->hazards);
     free(result->lines);
     free(result->events);
+    free(result->touches);
     buf_free(&result->output);
     *result = (struct ptx_result){0};
 }

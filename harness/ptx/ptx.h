@@ -134,6 +134,7 @@ struct ptx_options {
     uint64_t seed;        /* for PTX_RANDOM */
     enum ptx_isa isa;     /* PTX_ISA_BEST: what this CPU has */
     size_t output_cap;    /* bytes of printf text kept; 0 is 64 KiB */
+    bool footprint;       /* say which bytes of global memory were touched; needs checks */
     bool trace;           /* record events of one block ... */
     uint64_t trace_block; /* ... this one */
 };
@@ -288,6 +289,19 @@ struct ptx_event {
     uint64_t step, other_step;
 };
 
+/* Bytes of global memory that a launch read or wrote, as far as it got. */
+enum ptx_touch_how {
+    PTX_TOUCH_READ = 1,
+    PTX_TOUCH_WRITE = 2,
+    PTX_TOUCH_ATOMIC = 4, /* written by atomic operations */
+    PTX_TOUCH_PART = 8,   /* some bytes of each of these 4-byte words are written, not all */
+};
+
+struct ptx_touch {
+    uint64_t va, bytes;
+    uint8_t how; /* enum ptx_touch_how, or'ed */
+};
+
 struct ptx_result {
     enum ptx_status status;
     char message[512]; /* a sentence for everything but PTX_DONE */
@@ -305,6 +319,8 @@ struct ptx_result {
     size_t line_count;
     struct ptx_event *events;
     size_t event_count;
+    struct ptx_touch *touches; /* by address; with options.footprint */
+    size_t touch_count;
     struct buf output; /* what the kernel printed */
     enum ptx_isa isa;  /* which build of the interpreter ran */
     unsigned threads;  /* how many threads it ran on */

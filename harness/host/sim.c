@@ -1,0 +1,123 @@
+#include "sim.h"
+
+#include "lines.h"
+
+#include "harness/base/buf.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct sim sim;
+
+/* Recursive: what a host function calls is refused, but it is refused under the lock. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static _Thread_local int last_error;
+static _Thread_local struct op *host_op;
+
+enum { CALL_NS = 300 }; /* a call that does nothing much */
+
+static int enter(void)
+{
+    pthread_mutex_lock(&lock);
+    if (host_op)
+        return CUDA_NOT_PERMITTED;
+    clock_host(CALL_NS / 1000.0);
+    return CUDA_OK;
+}
+
+int sim_enter(void)
+{
+    int result = enter();
+    return result ? result : sim.sticky;
+}
+
+int sim_leave(int result)
+{
+    if (result && result != CUDA_NOT_READY)
+        last_error = result;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+void sim_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void sim_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+struct op *sim_host_op(void)
+{
+    return host_op;
+}
+
+void sim_set_host_op(struct op *op)
+{
+    host_op = op;
+}
+
+int sim_call_line(void)
+{
+    const void *site = calls_site();
+    return sim.options.line_of ? sim.options.line_of(site) : lines_of_call(site);
+}
+
+void sim_why(const char *format, ...)
+{
+    char text[240];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    calls_explain(text);
+}
+
+/* ---- cudaGetLastError and its like */
+
+static int get_last_error(void)
+{
+    int result = sim.sticky ? sim.sticky : last_error;
+    last_error = CUDA_OK;
+    return result;
+}
+
+static int peek_at_last_error(void)
+{
+    return sim.sticky ? sim.sticky : last_error;
+}
+
+static api_text error_name(int error)
+{
+    return cuda_error_name(error);
+}
+
+static api_text error_text(int error)
+{
+    return cuda_error_text(error);
+}
+
+void sim_open_runtime(struct runtime *out, const struct sim_options *options)
+{
+    sim = (struct sim){.options = *options};
+    *out = (struct runtime){
+        .cudaGetLastError = get_last_error,
+        .cudaPeekAtLastError = peek_at_last_error,
+        .cudaGetErrorName = error_name,
+        .cudaGetErrorString = error_text,
+    };
+    report_open();
+    streams_open();
+    sim_install_memory(out);
+    sim_install_copies(out);
+    sim_install_streams(out);
+    sim_install_events(out);
+    sim_install_launches(out);
+    sim_install_device(out);
+    sim_install_graphs(out);
+    sim_install_twins(out);
+}

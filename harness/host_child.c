@@ -267,20 +267,26 @@ static enum listened listen_to(struct host_child *child, double call_ms, double 
 
 /* ---- the end */
 
-/* Reaps it, waiting a while. False: it cannot be killed (a driver that hangs); it is left alone. */
-static bool reap(struct host_child *child, int *status)
+/* Reaps it, waiting a while. False: it is still there. */
+static bool reap(struct host_child *child, int *status, double most_ms)
 {
-    double end = clock_ms() + REAP_MS;
-    while (clock_ms() < end) {
+    for (double end = clock_ms() + most_ms; clock_ms() < end; poll(NULL, 0, 2)) {
         pid_t got = waitpid(child->pid, status, WNOHANG);
         if (got == child->pid || (got < 0 && errno != EINTR)) {
             child->pid = 0;
             return true;
         }
-        poll(NULL, 0, 2);
     }
-    child->pid = 0;
     return false;
+}
+
+/* False: not even that ended it (a driver that hangs); it is left alone. */
+static bool kill_it(struct host_child *child, int *status)
+{
+    kill(child->pid, SIGKILL);
+    bool gone = reap(child, status, REAP_MS);
+    child->pid = 0;
+    return gone;
 }
 
 static void close_pipes(struct host_child *child)
@@ -296,10 +302,8 @@ static void close_pipes(struct host_child *child)
 void host_child_stop(struct host_child *child)
 {
     int status;
-    if (child->pid) {
-        kill(child->pid, SIGKILL);
-        reap(child, &status);
-    }
+    if (child->pid)
+        kill_it(child, &status);
     if (child->out > 0)
         take_text(&child->output, child->out);
     if (child->text > 0)
@@ -410,21 +414,30 @@ static void judge_death(struct host_child *child, struct host_outcome *out, bool
         kill(child->pid, SIGQUIT); /* where are you? */
         child->phase_ms = clock_ms();
         listen_to(child, ANSWER_MS, clock_ms() + ANSWER_MS, NULL, NULL, &nothing);
-        kill(child->pid, SIGKILL);
     }
     out->died = true;
     out->n = child->n;
-    bool reaped = reap(child, &status);
+    bool mute = !late && !reap(child, &status, REAP_MS); /* it lives, and closed its descriptors */
+    bool gone = !child->pid || kill_it(child, &status);
     host_child_stop(child);
     if (!child->touched) {
         out->verdict = VERDICT_CANNOT_RUN;
-        snprintf(out->summary, sizeof out->summary,
+        snprintf(out->summary, sizeof out->summary, "%s",
                  late ? _("the lab's own solution did not end in time on this machine")
                       : _("the lab's own solution crashed on this machine"));
         return;
     }
+    if (mute) {
+        char function[80];
+        name_function(child, function, sizeof function);
+        out->verdict = VERDICT_STOPPED_EARLY;
+        snprintf(out->summary, sizeof out->summary,
+                 _("N = %llu: %s closed files that are not its own, and nothing more was heard"),
+                 (unsigned long long)child->n, function);
+        return;
+    }
     describe_death(child, out, status, late, waited_s);
-    if (!reaped) {
+    if (!gone) {
         size_t len = strlen(out->summary);
         snprintf(out->summary + len, sizeof out->summary - len,
                  _("; and it cannot be ended: the driver holds it"));

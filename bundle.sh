@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes one tarball that runs wherever it is unpacked: bundle.sh BUILD VERSION [DIST].
 #
-#   bin/        the two programs; they look for libraries in ../lib first (RPATH $ORIGIN/../lib)
+#   bin/        the three programs; they look for libraries in ../lib first (RPATH $ORIGIN/../lib)
 #   lib/        every shared library they need that is not glibc
 #   share/      lessons, kernels, assets, terminal descriptions, man page, licences
 #   stride      a link to bin/stride

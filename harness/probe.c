@@ -1,6 +1,7 @@
 #include "probe.h"
 
 #include "gpu.h"
+#include "nvcc.h"
 #include "nvml.h"
 #include "nvrtc.h"
 #include "toolkit.h"
@@ -43,6 +44,9 @@ static json_t *tools_json(const struct toolkit *toolkit)
     for (int part = 0; part < PART_COUNT; part++)
         json_object_set_new(tools, toolkit_part_name((enum toolkit_part)part),
                             toolkit->parts[part] ? json_text(toolkit->parts[part]) : json_null());
+    char *compilers = nvcc_host_compilers(); /* nvcc needs one, for host labs */
+    json_object_set_new(tools, "host compilers", *compilers ? json_text(compilers) : json_null());
+    free(compilers);
     return tools;
 }
 

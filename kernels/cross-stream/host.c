@@ -130,7 +130,7 @@ static void describe(const struct CrossWork *work,
     else if (round->round && got == expected_at(&before, first))
         what = "; it is the result of the round before";
     else if (all_near_beginnings)
-        what = "; all of them are among a piece's first 127, where the "
+        what = "; all of them are among a piece's first 63, where the "
                "piece before counts too";
     snprintf(out->text, sizeof out->text,
              "output[%zu] (piece %zu) is the first that is wrong, "

@@ -33,15 +33,16 @@ __global__ void advance(const uint32_t *from, uint32_t *to, size_t count,
 __global__ void addUp(const uint32_t *piece, const uint32_t *before,
                       uint32_t *sums, size_t count)
 {
-    const ptrdiff_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
-    if (i >= ptrdiff_t(count))
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= int(count))
         return;
+    const int own = i < kCrossWindow ? i + 1 : kCrossWindow;
     uint32_t sum = 0;
-    for (ptrdiff_t at = i; at > i - kCrossWindow; --at)
-        if (at >= 0)
-            sum += piece[at];
-        else if (before)
-            sum += before[at];
+    for (int k = 0; k < own; ++k)
+        sum += piece[i - k];
+    if (before)
+        for (int k = own; k < kCrossWindow; ++k)
+            sum += before[i - k];
     sums[i] = sum;
 }
 

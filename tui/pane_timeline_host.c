@@ -94,7 +94,8 @@ static void say_overlap(struct doc *doc, const json_t *timeline)
         doc_printf(doc, STYLE_NORMAL, _("Copies overlap with work for %.0f %% of their time; "),
                    overlap * 100);
     else
-        doc_add_str(doc, STYLE_WARN, _("No copy overlaps with anything; "));
+        doc_add_str(doc, length > ideal * 1.02 ? STYLE_WARN : STYLE_NORMAL,
+                    _("No copy overlaps with work; "));
     if (length <= ideal * 1.02)
         doc_printf(doc, STYLE_NORMAL, _("%s, as short as these pieces allow."), takes);
     else
@@ -152,28 +153,27 @@ static void say_notes(const struct timeline_view *view, struct doc *doc, const j
     }
 }
 
+/* Both sides of a hazard follow each other with the same text. */
 static void say_marks(struct doc *doc, const json_t *timeline)
 {
-    const char *before = "";
-    size_t i;
-    json_t *mark;
-    json_array_foreach((json_t *)(uintptr_t)record_at(timeline, "marks"), i, mark) {
-        char at[24], title[64];
+    const json_t *marks = record_at(timeline, "marks");
+    for (size_t i = 0; i < json_array_size(marks); i++) {
+        const json_t *mark = json_array_get(marks, i), *next = json_array_get(marks, i + 1);
         const char *text = record_text(mark, "text");
-        struct bar_row row = {.name = record_text(mark, "row"), .role = ROLE_STREAM};
+        int line_no = record_int(mark, "line"), other = record_int(next, "line");
+        bool pair = next && strcmp(text, record_text(next, "text")) == 0;
         if (i == 0)
             pane_heading(doc, _("Marks"));
-        time_at(mark, "at", at);
-        gantt_row_title(&row, title);
         doc_add_str(doc, STYLE_WARN, "! ");
-        doc_printf(doc, STYLE_DIM, _("line %d, from %s on, "), record_int(mark, "line"), at);
-        doc_printf(doc, STYLE_STRONG, "%s: ", title);
-        doc_add_str(doc, STYLE_NORMAL,
-                    strcmp(text, before) == 0 ? _("the other side of the same") : text);
+        if (pair && other != line_no)
+            doc_printf(doc, STYLE_STRONG, _("lines %d and %d: "), line_no, other);
+        else
+            doc_printf(doc, STYLE_STRONG, _("line %d: "), line_no);
+        doc_add_str(doc, STYLE_NORMAL, text);
         struct doc_line *line = doc_end_line(doc);
         line->indent = 2;
-        line->source_line = record_int(mark, "line");
-        before = text;
+        line->source_line = line_no;
+        i += pair;
     }
 }
 

@@ -289,6 +289,15 @@ static json_t *counters_json(const struct ptx_counters *c)
     return object;
 }
 
+/* Each report numbers its streams from 1, whichever were used before. */
+static void number_anew(void)
+{
+    for (struct stream *stream = sim.streams; stream; stream = stream->next)
+        if (!stream->legacy)
+            stream->number = UINT32_MAX;
+    sim.next_number = 0;
+}
+
 void sim_take_report(struct sim_report *out)
 {
     sim_lock();
@@ -305,6 +314,7 @@ void sim_take_report(struct sim_report *out)
     snprintf(out->fault_kind, sizeof out->fault_kind, "%s", found.fault_kind);
     found = (struct sim_found){.output = {.cap = MOST_OUTPUT}};
     guard_take(out->hazards);
+    number_anew();
     sim_unlock();
 }
 

@@ -397,14 +397,17 @@ void timeline_set_baseline(json_t *timeline, const json_t *baseline)
 
 /* ---- marks */
 
-/* The first piece of a stream that this line queued. */
-static const json_t *first_of_line(const json_t *rows, json_int_t line, const char **row_name)
+/* The first piece that this line queued, in another row than `not_in` (which may be NULL). */
+static const json_t *first_of_line(const json_t *rows, json_int_t line, const char *not_in,
+                                   const char **row_name)
 {
     const json_t *found = NULL;
     size_t i, j;
     json_t *row, *span;
     json_array_foreach((json_t *)(uintptr_t)rows, i, row) {
-        if (strcmp(json_string_value(json_object_get(row, "role")), "engine") == 0)
+        const char *name = json_string_value(json_object_get(row, "name"));
+        if (strcmp(json_string_value(json_object_get(row, "role")), "engine") == 0 ||
+            (not_in && strcmp(name, not_in) == 0))
             continue;
         json_array_foreach(json_object_get(row, "spans"), j, span) {
             if (json_integer_value(json_object_get(span, "line")) != line)
@@ -412,7 +415,7 @@ static const json_t *first_of_line(const json_t *rows, json_int_t line, const ch
             if (!found || json_number_value(json_object_get(span, "from")) <
                               json_number_value(json_object_get(found, "from"))) {
                 found = span;
-                *row_name = json_string_value(json_object_get(row, "name"));
+                *row_name = name;
             }
             break;
         }
@@ -420,17 +423,28 @@ static const json_t *first_of_line(const json_t *rows, json_int_t line, const ch
     return found;
 }
 
-static void mark_line(json_t *marks, const json_t *timeline, const json_t *hazard, const char *key)
+static void add_mark(json_t *marks, const json_t *span, const char *row, json_int_t line,
+                     const char *text)
 {
-    json_int_t line = json_integer_value(json_object_get(hazard, key));
-    const char *row = NULL, *text = json_string_value(json_object_get(hazard, "text"));
-    const json_t *span =
-        line > 0 ? first_of_line(json_object_get(timeline, "rows"), line, &row) : NULL;
-    if (!span || json_array_size(marks) >= MARKS)
-        return;
-    json_t *mark = json_pack("{s:O, s:s, s:s, s:I}", "at", json_object_get(span, "from"), "row",
-                             row, "text", text ? text : "", "line", line);
-    json_array_append_new(marks, mark);
+    if (span && json_array_size(marks) < MARKS)
+        json_array_append_new(marks,
+                              json_pack("{s:O, s:s, s:s, s:I}", "at", json_object_get(span, "from"),
+                                        "row", row, "text", text ? text : "", "line", line));
+}
+
+/* What nothing orders lies in two streams, also when one line queued both. */
+static void mark_hazard(json_t *marks, const json_t *rows, const json_t *hazard)
+{
+    json_int_t line = json_integer_value(json_object_get(hazard, "line"));
+    json_int_t other_line = json_integer_value(json_object_get(hazard, "other_line"));
+    const char *text = json_string_value(json_object_get(hazard, "text"));
+    const char *row = NULL, *other_row = NULL;
+    const json_t *other = other_line > 0 ? first_of_line(rows, other_line, NULL, &other_row) : NULL;
+    const json_t *span = line > 0 ? first_of_line(rows, line, other_row, &row) : NULL;
+    if (!span && line > 0 && line != other_line)
+        span = first_of_line(rows, line, NULL, &row);
+    add_mark(marks, span, row, line, text);
+    add_mark(marks, other, other_row, other_line, text);
 }
 
 void timeline_mark_hazards(json_t *timeline, const json_t *hazards)
@@ -442,10 +456,8 @@ void timeline_mark_hazards(json_t *timeline, const json_t *hazards)
         marks = json_array();
         json_object_set_new(timeline, "marks", marks);
     }
-    json_array_foreach((json_t *)(uintptr_t)hazards, i, hazard) {
-        mark_line(marks, timeline, hazard, "line");
-        mark_line(marks, timeline, hazard, "other_line");
-    }
+    json_array_foreach((json_t *)(uintptr_t)hazards, i, hazard)
+        mark_hazard(marks, json_object_get(timeline, "rows"), hazard);
     if (json_array_size(marks) == 0)
         json_object_del(timeline, "marks");
 }

@@ -311,10 +311,11 @@ static void test_hazards_are_marked(void **state)
     const json_t *marks = json_object_get(timeline, "marks");
     assert_int_equal(json_array_size(marks), 2);
     const json_t *mark = json_array_get(marks, 0);
-    assert_string_equal(text_at(mark, "row"), "stream 1");
+    assert_string_equal(text_at(mark, "row"), "stream 2"); /* not the one of the other line */
     assert_string_equal(text_at(mark, "text"), "nothing orders them");
-    near(50, real_at(mark, "at"));
+    near(100, real_at(mark, "at"));
     assert_int_equal(json_integer_value(json_object_get(mark, "line")), 14);
+    assert_string_equal(text_at(json_array_get(marks, 1), "row"), "stream 1");
     near(0, real_at(json_array_get(marks, 1), "at"));
     json_decref(hazards);
     json_decref(timeline);

@@ -126,18 +126,22 @@ static void describe(const struct CrossWork *work,
     before.round -= round->round > 0;
     const char *what = "";
     if (got == poison_at(first))
-        what = ", and nothing was ever written there";
+        what = "; nothing was ever written there";
     else if (round->round && got == expected_at(&before, first))
-        what = "; it is the result of the round before";
+        what = "; the first is the result of the round before";
     else if (all_near_beginnings)
         what = "; all of them are among a piece's first 63, where the "
                "piece before counts too";
-    snprintf(out->text, sizeof out->text,
-             "output[%zu] (piece %zu) is the first that is wrong, "
-             "output[%zu] (piece %zu) the last, "
-             "%zu in all%s",
-             first, first / work->piece, last, last / work->piece,
-             out->wrong_count, what);
+    if (first == last)
+        snprintf(out->text, sizeof out->text,
+                 "in piece %zu; no other element is wrong%s",
+                 first / work->piece, what);
+    else
+        snprintf(out->text, sizeof out->text,
+                 "in piece %zu; %zu elements are wrong, up to output[%zu] "
+                 "in piece %zu%s",
+                 first / work->piece, out->wrong_count, last,
+                 last / work->piece, what);
 }
 
 static bool input_kept(const struct CrossWork *work,

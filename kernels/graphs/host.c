@@ -112,15 +112,20 @@ static void describe(const struct GraphsWork *work,
     if (isnan(work->output[out->index]))
         what = "; nothing was written there";
     else if (round->round && is_result_of(work, round, &before))
-        what = "; it is the right result for the factor of the run before";
+        what = "; all of them are right for the factor of the run before";
     else if (round->round && is_result_of(work, &before, round))
-        what = "; it is the right result for the input of the run before";
+        what = "; all of them are right for the input of the run before";
     else if (round->round && is_result_of(work, &before, &before))
-        what = "; it is the result of the run before";
-    snprintf(out->text, sizeof out->text,
-             "in run %u of the same work, output[%zu] is the first of %zu "
-             "that are wrong%s",
-             round->round + 1, out->index, out->wrong_count, what);
+        what = "; all of them are the results of the run before";
+    if (out->wrong_count == 1)
+        snprintf(out->text, sizeof out->text,
+                 "run %u of the same work; no other element is wrong%s",
+                 round->round + 1, what);
+    else
+        snprintf(out->text, sizeof out->text,
+                 "run %u of the same work; it is the first of %zu that are "
+                 "wrong%s",
+                 round->round + 1, out->wrong_count, what);
 }
 
 static void input_kept(const struct GraphsWork *work,

@@ -29,21 +29,21 @@ static char *find_tool(void)
     return access("/usr/bin/addr2line", X_OK) == 0 ? mem_strdup("/usr/bin/addr2line") : NULL;
 }
 
-/* The outermost frame in `source` of the frames that stand in `at`, one a line, innermost first. */
-static int outermost_line(const char *at, const char *end, const char *source)
+/* The innermost frame in `source` of the frames that stand in `at`, one a line, innermost first:
+ * the line is then the same whether or not the compiler inlined the function that it stands in. */
+static int innermost_line(const char *at, const char *end, const char *source)
 {
     size_t name = strlen(source);
-    int line = 0;
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop)
             stop = end;
         if ((size_t)(stop - at) > name && memcmp(at, source, name) == 0 && at[name] == ':' &&
             atoi(at + name + 1) > 0)
-            line = atoi(at + name + 1);
+            return atoi(at + name + 1);
         at = stop + 1;
     }
-    return line;
+    return 0;
 }
 
 struct table {
@@ -62,7 +62,7 @@ static void add_answers(struct table *table, const char *answers)
             break;
         const char *end = strstr(frames, "\n0x");
         end = end ? end + 1 : frames + strlen(frames);
-        int line = outermost_line(frames + 1, end, table->source);
+        int line = innermost_line(frames + 1, end, table->source);
         if (line != table->last)
             buf_printf(&table->text, "%llx %d\n", address, line);
         table->last = line;

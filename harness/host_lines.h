@@ -5,8 +5,8 @@
  * Caller owns both files. addr2line, which comes with every host compiler, reads the object's debug
  * information.
  *
- * It never guesses: code that was inlined counts for the line of kernel.cu that it stands in at the
- * end; code of which no frame is in kernel.cu has no line. */
+ * It never guesses: code inlined from a header counts for the line of kernel.cu that asked for it;
+ * code of which no frame is in kernel.cu has no line. */
 #ifndef STRIDE_HARNESS_HOST_LINES_H
 #define STRIDE_HARNESS_HOST_LINES_H
 

@@ -5,6 +5,7 @@
 #include "lines.h"
 #include "object.h"
 #include "sandbox.h"
+#include "sim_host.h"
 #include "tell.h"
 #include "timed.h"
 #include "trial.h"
@@ -79,6 +80,7 @@ static bool open_runtime(struct runtime *out, const struct options *options, str
     if (!options->cudart) {
         struct sim_options sim = {.seed = options->seed};
         sim_open_runtime(out, &sim);
+        sim_host_open();
         return true;
     }
     if (!forward_open(out, options->cudart, err))

@@ -1,7 +1,18 @@
 /* What stride-host puts in place of functions of libc, for the student's object and what it calls.
- * Only stride-host links it: anywhere else it would change Stride itself. */
-#include <stddef.h>
+ * Only stride-host links it: anywhere else it would change Stride itself.
+ *
+ * memcpy, memmove and memset arrive here because the student's object is linked with --wrap; the
+ * rest because the program exports these names, which come before libc's. Stride's own calls, and
+ * everything while the simulated runtime is not in use, get the real function. */
+#include "sim_host.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 void *__wrap_memcpy(void *to, const void *from, size_t bytes);
 void *__wrap_memmove(void *to, const void *from, size_t bytes);
@@ -9,15 +20,124 @@ void *__wrap_memset(void *to, int value, size_t bytes);
 
 void *__wrap_memcpy(void *to, const void *from, size_t bytes)
 {
-    return memcpy(to, from, bytes);
+    return host_move(to, from, bytes, __builtin_frame_address(0));
 }
 
 void *__wrap_memmove(void *to, const void *from, size_t bytes)
 {
-    return memmove(to, from, bytes);
+    return host_move(to, from, bytes, __builtin_frame_address(0));
 }
 
 void *__wrap_memset(void *to, int value, size_t bytes)
 {
-    return memset(to, value, bytes);
+    return host_set(to, value, bytes, __builtin_frame_address(0));
+}
+
+/* ---- clocks */
+
+extern const char __executable_start[], etext[];
+
+/* Does the student's code, or a library on its behalf, call while time is virtual? */
+static bool is_virtual(const void *caller)
+{
+    const char *at = caller;
+    return sim_host_is_open() && (at < __executable_start || at >= etext);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+    bool real = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+    bool monotonic = clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
+                     clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_BOOTTIME;
+    if ((!real && !monotonic) || !is_virtual(__builtin_return_address(0)))
+        return (int)syscall(SYS_clock_gettime, clock, out);
+    host_read_clock(out, real);
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+    struct timespec now;
+    bool is = is_virtual(__builtin_return_address(0));
+    if (zone)
+        memset(zone, 0, sizeof(struct timezone));
+    if (is)
+        host_read_clock(&now, true);
+    else if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &now) != 0)
+        return -1;
+    *out = (struct timeval){.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1000};
+    return 0;
+}
+
+time_t time(time_t *out)
+{
+    struct timespec now = {0};
+    if (is_virtual(__builtin_return_address(0)))
+        host_read_clock(&now, true);
+    else
+        syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
+    if (out)
+        *out = now.tv_sec;
+    return now.tv_sec;
+}
+
+/* ---- sleeping: real threads really sleep, and their virtual time goes on too */
+
+static void pass(const void *caller, const struct timespec *length)
+{
+    if (is_virtual(caller))
+        host_pass((double)length->tv_sec * 1e6 + (double)length->tv_nsec / 1e3);
+}
+
+int nanosleep(const struct timespec *length, struct timespec *left)
+{
+    int result = (int)syscall(SYS_nanosleep, length, left);
+    if (result == 0)
+        pass(__builtin_return_address(0), length);
+    return result;
+}
+
+int usleep(useconds_t us)
+{
+    struct timespec length = {.tv_sec = us / 1000000, .tv_nsec = (long)(us % 1000000) * 1000};
+    int result = (int)syscall(SYS_nanosleep, &length, NULL);
+    if (result == 0)
+        pass(__builtin_return_address(0), &length);
+    return result;
+}
+
+/* ---- threads */
+
+/* libc's own function of this name. */
+static void *next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+int pthread_create(pthread_t *restrict out, const pthread_attr_t *restrict attributes,
+                   void *(*function)(void *), void *restrict argument)
+{
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    *(void **)&create = next("pthread_create");
+    if (!create)
+        return EAGAIN;
+    if (!is_virtual(__builtin_return_address(0)))
+        return create(out, attributes, function, argument);
+    struct host_thread *thread = host_thread_new(function, argument);
+    int failed = create(out, attributes, host_thread_run, thread);
+    if (failed)
+        host_thread_forget(thread);
+    else
+        host_thread_started(thread, *out);
+    return failed;
+}
+
+int pthread_join(pthread_t thread, void **result)
+{
+    int (*join)(pthread_t, void **);
+    *(void **)&join = next("pthread_join");
+    int failed = join ? join(thread, result) : EINVAL;
+    if (!failed && sim_host_is_open())
+        host_thread_joined(thread);
+    return failed;
 }

@@ -1,6 +1,7 @@
 #include "sim.h"
 
 #include "lines.h"
+#include "sim_host.h"
 
 #include "harness/base/buf.h"
 
@@ -15,12 +16,13 @@ struct sim sim;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static _Thread_local int last_error;
 static _Thread_local struct op *host_op;
+static unsigned depth; /* of the lock */
 
 enum { CALL_NS = 300 }; /* a call that does nothing much */
 
 static int enter(void)
 {
-    pthread_mutex_lock(&lock);
+    sim_lock();
     if (host_op)
         return CUDA_NOT_PERMITTED;
     clock_host(CALL_NS / 1000.0);
@@ -37,17 +39,22 @@ int sim_leave(int result)
 {
     if (result && result != CUDA_NOT_READY)
         last_error = result;
-    pthread_mutex_unlock(&lock);
+    sim_unlock();
     return result;
 }
 
+/* Each thread of the host has its own time. */
 void sim_lock(void)
 {
     pthread_mutex_lock(&lock);
+    if (!depth++)
+        host_clock_take();
 }
 
 void sim_unlock(void)
 {
+    if (!--depth)
+        host_clock_give();
     pthread_mutex_unlock(&lock);
 }
 
@@ -104,6 +111,7 @@ static api_text error_text(int error)
 void sim_open_runtime(struct runtime *out, const struct sim_options *options)
 {
     sim = (struct sim){.options = *options};
+    host_clock_reset();
     *out = (struct runtime){
         .cudaGetLastError = get_last_error,
         .cudaPeekAtLastError = peek_at_last_error,

@@ -30,14 +30,6 @@ void clock_wait_staged(const struct op *op, const char *what, int line)
     sim_wait_until(op->to_us, what, line);
 }
 
-double clock_now_us(void)
-{
-    sim_lock();
-    double us = sim.now_us;
-    sim_unlock();
-    return us;
-}
-
 /* ---- engines
  *
  * An engine is a row of busy pieces in order of time; ops run in another order than that in which

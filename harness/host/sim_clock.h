@@ -54,7 +54,4 @@ double clock_kernel_us(const struct ptx_counters *counters);
  * functions). Reports its span. */
 void clock_place(struct op *op, double work_us);
 
-/* The host's time now; takes the lock. For clock_gettime. */
-double clock_now_us(void);
-
 #endif

@@ -165,26 +165,26 @@ void guard_take(json_t *hazards)
 
 extern const char __executable_start[], etext[];
 
-/* The line of the student's code that this instruction works for; 0 when the student's code is not
- * what called for it. `direct`: the instruction is the student's own. */
-static int find_line(const void *instruction, bool *direct)
+/* Whom an instruction works for. */
+struct access {
+    bool direct; /* it is the student's own */
+    bool ours;   /* Stride's, on behalf of whomever */
+    int line;    /* the student's, 0 when it isn't known or not the student's doing */
+};
+
+static struct access find_access(const void *instruction)
 {
-    *direct = lines_inside(instruction);
-    int line = lines_at(instruction);
-    if (line)
-        return line;
+    struct access access = {.direct = lines_inside(instruction), .line = lines_at(instruction)};
     void *frames[FRAMES_MOST];
-    int count = backtrace(frames, FRAMES_MOST), at = 0;
+    int count = access.line ? 0 : backtrace(frames, FRAMES_MOST), at = 0;
     while (at < count && frames[at] != instruction)
         at++;
-    for (; at < count; at++) {
+    for (; at < count && !access.line && !access.ours; at++) {
         const char *frame = frames[at];
-        if (frame >= __executable_start && frame < etext)
-            return 0; /* Stride's own access, on behalf of whomever */
-        if (lines_of_call(frame))
-            return lines_of_call(frame);
+        access.ours = frame >= __executable_start && frame < etext;
+        access.line = access.ours ? 0 : lines_of_call(frame);
     }
-    return 0;
+    return access;
 }
 
 static bool is_write(const ucontext_t *context)
@@ -214,17 +214,19 @@ static const void *instruction_of(const ucontext_t *context)
  * a byte it was asked for. */
 static bool judge(uintptr_t address, const ucontext_t *context)
 {
-    bool write = is_write(context), direct = true, found = false;
+    bool write = is_write(context), found = false;
     uintptr_t from = address, to = address + 1;
     lock();
     for (size_t i = 0; i < guard.need_count; i++)
         found |= conflicts(&guard.needs[i], from, to, write);
     unlock();
-    int line = found ? find_line(instruction_of(context), &direct) : 0;
-    if (!line)
-        return false;
+    struct access access = {.line = 0};
+    if (found)
+        access = find_access(instruction_of(context));
+    if (!access.line) /* memory that has no view is opened for Stride, once */
+        return access.ours;
     bool enough = false;
-    if (!direct && !write) {
+    if (!access.direct && !write) {
         from = address & ~(uintptr_t)(VECTOR_BYTES - 1);
         to = from + VECTOR_BYTES;
     }
@@ -233,7 +235,7 @@ static bool judge(uintptr_t address, const ucontext_t *context)
         const struct guard_need *need = &guard.needs[i];
         uintptr_t at = (uintptr_t)need->at;
         if (conflicts(need, address, address + 1, write) && at <= from && to <= at + need->bytes)
-            enough |= note(need, line, write) >= COUNT_MOST;
+            enough |= note(need, access.line, write) >= COUNT_MOST;
     }
     unlock();
     return enough;

@@ -114,6 +114,7 @@ static struct {
     unsigned blocking;
     const void *blocking_site;
     unsigned capturing;
+    const void *capture_site; /* of the first of them */
     const char *missing;
     struct live_resource *live;
     size_t live_count, live_capacity;
@@ -201,14 +202,15 @@ static bool tracks_lifetime(enum api api)
     return false;
 }
 
-static void note_capture(enum api api, int result)
+static void note_capture(const struct call *call, int result)
 {
-    switch (api) {
+    switch (call->api) {
     case API_cudaStreamBeginCapture:
     case API_cudaStreamBeginCapture_ptsz:
     case API_cudaStreamBeginCaptureToGraph:
     case API_cudaStreamBeginCaptureToGraph_ptsz:
-        calls.capturing += result == 0;
+        if (result == 0 && !calls.capturing++)
+            calls.capture_site = call->site;
         return;
     case API_cudaStreamEndCapture:
     case API_cudaStreamEndCapture_ptsz:
@@ -266,7 +268,7 @@ int calls_leave(struct call *call, bool there, int result, ...)
     if (call->api == API_cudaDeviceReset && !result)
         calls.live_count = 0;
     note_failure(call, result);
-    note_capture(call->api, result);
+    note_capture(call, result);
     note_blocking(call, result);
     pthread_mutex_unlock(&lock);
     site_now = call->outer;
@@ -279,6 +281,7 @@ void calls_reset(void)
 {
     pthread_mutex_lock(&lock);
     calls.failed = false;
+    calls.capturing = 0;
     memset(calls.counts, 0, sizeof calls.counts);
     calls.blocking = 0;
     calls.blocking_site = NULL;
@@ -328,12 +331,15 @@ const char *calls_missing(void)
     return missing;
 }
 
-bool calls_capturing(void)
+const void *calls_open_capture(void)
 {
+    static const char somewhere;
     pthread_mutex_lock(&lock);
-    bool capturing = calls.capturing > 0;
+    const void *site = !calls.capturing     ? NULL
+                       : calls.capture_site ? calls.capture_site
+                                            : &somewhere;
     pthread_mutex_unlock(&lock);
-    return capturing;
+    return site;
 }
 
 size_t calls_live(struct live_resource *out, size_t most)

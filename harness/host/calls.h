@@ -70,7 +70,7 @@ unsigned calls_count(enum api api);
 unsigned calls_blocking(void);         /* calls that made the host wait for the device */
 const void *calls_blocking_site(void); /* of the first of them */
 const char *calls_missing(void); /* first function called that the runtime in use lacks; NULL */
-bool calls_capturing(void);      /* a capture was begun and not ended */
+const void *calls_open_capture(void); /* where a capture was begun that is not ended; NULL */
 size_t calls_live(struct live_resource *out, size_t most);
 
 const char *api_name(enum api api); /* "cudaMalloc"; static */

@@ -92,6 +92,26 @@ static void add_hazard(struct trial *trial, struct found *found, uint64_t n, jso
     json_array_append_new(trial->hazards, hazard);
 }
 
+/* The harness's own wait; an error that it meets is not left for the next who asks. */
+static int wait_for_device(const struct trial *trial)
+{
+    int result = trial->runtime->cudaDeviceSynchronize();
+    if (result && trial->runtime->cudaGetLastError)
+        trial->runtime->cudaGetLastError();
+    return result;
+}
+
+static void add_open_capture(struct trial *trial, struct found *found, uint64_t n, int line)
+{
+    char text[320];
+    snprintf(text, sizeof text,
+             _("the capture that line %d begins is never ended: what was put into the stream since "
+               "then is in no graph and never runs"),
+             line);
+    add_hazard(trial, found, n,
+               json_pack("{s:s, s:i, s:s}", "kind", "leak", "line", line, "text", text));
+}
+
 static void take_simulated(struct trial *trial, struct found *found, uint64_t n,
                            struct spans *spans)
 {
@@ -123,8 +143,8 @@ static void take_simulated(struct trial *trial, struct found *found, uint64_t n,
 void found_inspect(struct trial *trial, struct found *found, uint64_t n, const char *name,
                    struct spans *spans)
 {
-    bool capturing = calls_capturing();
-    int after = trial->runtime->cudaDeviceSynchronize();
+    const void *capture = calls_open_capture();
+    int after = wait_for_device(trial);
     take_simulated(trial, found, n, spans);
     if (calls_missing()) {
         char text[200];
@@ -132,17 +152,16 @@ void found_inspect(struct trial *trial, struct found *found, uint64_t n, const c
                  calls_missing());
         found_worsen(found, VERDICT_CANNOT_RUN, text);
     }
-    json_t *fault = trial_fault(name, capturing && after >= IN_CAPTURE ? 0 : after);
+    json_t *fault = trial_fault(name, capture && after >= IN_CAPTURE ? 0 : after);
     if (fault) {
         found_worsen(found, VERDICT_FAULT, json_string_value(json_object_get(fault, "text")));
         if (found->fault)
             json_decref(fault);
         else
             found->fault = fault;
+    } else if (capture) { /* with an error it is only what follows from that */
+        add_open_capture(trial, found, n, lines_of_call(capture));
     }
-    if (capturing)
-        found_worsen(found, VERDICT_HAZARD,
-                     _("a capture was begun and is not ended when the function returns"));
     found->lost = found->lost || (after && !trial->simulated);
 }
 
@@ -150,7 +169,7 @@ void found_discard(struct trial *trial, struct found *found)
 {
     struct found nothing = {.verdict = VERDICT_PASS};
     struct sim_report report = {0};
-    int after = trial->runtime->cudaDeviceSynchronize();
+    int after = wait_for_device(trial);
     json_t *fault = trial_fault(trial->lab->run, after);
     if (trial->simulated) {
         sim_take_report(&report);

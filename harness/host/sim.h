@@ -419,6 +419,8 @@ enum capture_sin {
 };
 int capture_forbids(enum capture_sin sin, struct stream *stream, struct event *event);
 
+void capture_abandon(void); /* ends the captures that were left open, without a graph */
+
 void sim_install_graphs(struct runtime *out); /* fills in their functions, without _ptsz twins */
 void sim_install_memory(struct runtime *out);
 void sim_install_copies(struct runtime *out);

@@ -301,6 +301,7 @@ static void number_anew(void)
 void sim_take_report(struct sim_report *out)
 {
     sim_lock();
+    capture_abandon();
     sim_finish_all(NULL, 0); /* a wait of ours, not of the student's */
     *out = (struct sim_report){
         .hazards = found.hazards ? found.hazards : json_array(),

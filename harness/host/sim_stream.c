@@ -191,10 +191,6 @@ static int submit_host(void *handle, const struct host_call *call)
     int result = enter_with(&stream, handle);
     if (!result && !call->function && !call->callback)
         result = CUDA_INVALID_VALUE;
-    if (!result && call->callback && stream->capture) {
-        sim_why("%s", _("cudaStreamAddCallback can't be captured; cudaLaunchHostFunc can"));
-        result = CUDA_CAPTURE_UNSUPPORTED;
-    }
     if (!result) {
         struct work work = {.kind = WORK_HOST, .line = sim_call_line(), .host = *call};
         result = sim_submit(NULL, stream, &work);

@@ -12,6 +12,7 @@
 
 #include "harness/base/clean.h"
 #include "harness/base/msg.h"
+#include "harness/host/timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -400,8 +401,13 @@ static void timeline_stage(struct attempt *a)
         return;
     }
     emit_begin(emit, name);
-    if (a->gpu.no_trace[0])
-        emit_note(emit, "%s", a->gpu.no_trace);
+    if (a->gpu.no_trace[0]) {
+        json_t *note = json_string(a->gpu.no_trace);
+        if (note)
+            json_object_set_new(run->timeline, "note", note);
+    }
+    if (run == &a->gpu && a->sim.hazards) /* where they would lie */
+        timeline_mark_hazards(run->timeline, a->sim.hazards);
     emit_set(emit, json_pack("{s:O}", "timeline", run->timeline));
     emit_done_within(emit, name, stage_name(a->gpu.timeline ? STAGE_TIME : a->simulated_in));
 }

@@ -293,6 +293,10 @@ void timeline_host_summary(const json_t *timeline, struct doc *doc)
                                "model of a GPU.")
                            : _("Measured on the device by CUPTI: one run of your code."));
     doc_end_line(doc);
+    if (*record_text(timeline, "note")) {
+        doc_add_str(doc, STYLE_DIM, record_text(timeline, "note"));
+        doc_end_line(doc);
+    }
     say_overlap(doc, timeline);
     doc_end_line(doc);
 }

@@ -30,12 +30,11 @@ static const cyaml_strval_t steps[] = {
     {"answered", STEP_ANSWERED},
 };
 
-static const cyaml_strval_t metrics[METRIC_COUNT] = {{"copy_overlap", METRIC_COPY_OVERLAP},
-                                                     {"host_waits", METRIC_HOST_WAITS},
-                                                     {"instantiations", METRIC_INSTANTIATIONS},
-                                                     {"graph_launches", METRIC_GRAPH_LAUNCHES},
-                                                     {"launches", METRIC_LAUNCHES},
-                                                     {"pageable_copies", METRIC_PAGEABLE_COPIES}};
+static const cyaml_strval_t metrics[METRIC_COUNT] = {
+    {"copy_overlap", METRIC_COPY_OVERLAP},      {"work_overlap", METRIC_WORK_OVERLAP},
+    {"host_waits", METRIC_HOST_WAITS},          {"instantiations", METRIC_INSTANTIATIONS},
+    {"graph_launches", METRIC_GRAPH_LAUNCHES},  {"launches", METRIC_LAUNCHES},
+    {"pageable_copies", METRIC_PAGEABLE_COPIES}};
 
 #define STRING(type, field, flags)                                                                 \
     CYAML_FIELD_STRING_PTR(#field, CYAML_FLAG_POINTER | (flags), type, field, 1, CYAML_UNLIMITED)

@@ -33,6 +33,7 @@ struct lab_landmark {
 /* How a host lab's run is to be built: one thing that can be measured in it. */
 enum lab_metric {
     METRIC_COPY_OVERLAP,   /* of the copies' time, the part with a kernel or the other direction */
+    METRIC_WORK_OVERLAP,   /* of the kernels' time, the part during which a copy runs */
     METRIC_HOST_WAITS,     /* calls of one run that block the host */
     METRIC_INSTANTIATIONS, /* of graphs, in all rounds after the first */
     METRIC_GRAPH_LAUNCHES, /* in one run */

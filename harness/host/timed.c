@@ -217,9 +217,9 @@ static void tell_trace(const struct timed *timed, const struct spans *yours,
     if (!timeline)
         return;
     timeline_measure(yours, &measures);
-    tell(json_pack("{s:{s:I, s:s, s:f, s:i}}", "metrics", "n", (json_int_t)timed->n, "backend",
-                   "gpu", "copy_overlap", measures.overlap, "pageable_copies",
-                   (int)measures.pageable_copies));
+    tell(json_pack("{s:{s:I, s:s, s:f, s:f, s:i}}", "metrics", "n", (json_int_t)timed->n, "backend",
+                   "gpu", "copy_overlap", measures.overlap, "work_overlap", measures.work_overlap,
+                   "pageable_copies", (int)measures.pageable_copies));
     tell(json_pack("{s:o}", "timeline", timeline));
 }
 

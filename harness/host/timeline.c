@@ -132,6 +132,14 @@ static double copies_covered(const struct intervals busy[ENGINES])
     return sum;
 }
 
+static double work_covered(const struct intervals busy[ENGINES])
+{
+    struct intervals copies = either(&busy[ENGINE_H2D], &busy[ENGINE_D2H]);
+    double sum = common(&busy[ENGINE_WORK], &copies);
+    free(copies.items);
+    return sum;
+}
+
 /* The engine with most to do never waits; before its first piece the shortest piece of those before
  * it has to pass, after its last the shortest of those behind it. */
 static double ideal(const struct intervals busy[ENGINES])
@@ -204,6 +212,7 @@ static void measure(const struct span *const *sorted, size_t count, struct timel
     out->ideal_us = fmin(ideal(busy), out->length_us);
     double copies = out->h2d_us + out->d2h_us;
     out->overlap = copies > 0 ? copies_covered(busy) / copies : 0;
+    out->work_overlap = out->work_us > 0 ? work_covered(busy) / out->work_us : 0;
     for (int i = 0; i < ENGINES; i++)
         free(busy[i].items);
 }
@@ -369,12 +378,12 @@ json_t *timeline_make(const struct spans *spans, bool virtual_time)
     double origin = sorted[0]->from_us;
     size_t shown = spans->count < PICTURE ? spans->count : PICTURE;
     json_t *out = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i}", "unit",
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i}", "unit",
         virtual_time ? "virtual us" : "us", "rows", make_rows(sorted, shown, origin), "length_us",
-        number(m.length_us), "ideal_us", number(m.ideal_us), "overlap", number(m.overlap), "h2d_us",
-        number(m.h2d_us), "d2h_us", number(m.d2h_us), "work_us", number(m.work_us), "copies",
-        (int)m.copies, "pageable_copies", (int)m.pageable_copies, "kernels", (int)m.kernels,
-        "graph_launches", (int)m.graph_launches);
+        number(m.length_us), "ideal_us", number(m.ideal_us), "overlap", number(m.overlap),
+        "work_overlap", number(m.work_overlap), "h2d_us", number(m.h2d_us), "d2h_us",
+        number(m.d2h_us), "work_us", number(m.work_us), "copies", (int)m.copies, "pageable_copies",
+        (int)m.pageable_copies, "kernels", (int)m.kernels, "graph_launches", (int)m.graph_launches);
     json_t *bubbles = make_bubbles(sorted, spans->count, origin);
     if (bubbles)
         json_object_set_new(out, "bubbles", bubbles);

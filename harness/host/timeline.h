@@ -19,6 +19,7 @@ struct timeline_measures {
     double ideal_us; /* no order of these pieces is shorter; see docs/record.md */
     double overlap;  /* copy_overlap: of the copies' time, the part during which work or a copy of
                         the other direction runs, 0..1; 0 when nothing is copied */
+    double work_overlap; /* of the work's time, the part during which a copy runs, 0..1 */
     double h2d_us, d2h_us, work_us; /* how long each engine had something to do */
     unsigned pageable_copies;
     unsigned kernels, copies, graph_launches;

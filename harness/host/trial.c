@@ -226,6 +226,7 @@ static void tell_metrics(const struct trial *trial, const struct metrics *metric
         struct timeline_measures measures;
         timeline_measure(spans, &measures);
         json_object_set_new(out, "copy_overlap", json_real(measures.overlap));
+        json_object_set_new(out, "work_overlap", json_real(measures.work_overlap));
         json_object_set_new(out, "pageable_copies", json_integer(measures.pageable_copies));
     }
     tell(json_pack("{s:o}", "metrics", out));

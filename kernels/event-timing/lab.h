@@ -6,7 +6,7 @@
  * and how many bytes does it move in a second?
  *
  * Stride compares your two numbers with what the solution says in the same
- * process about the same n. They may differ by half, plus 5 microseconds:
+ * process about the same n. They may differ by half, plus 3 microseconds:
  * others may use the GPU, too. The mistakes that this lab is about are off
  * by far more. */
 #ifndef STRIDE_LAB_EVENT_TIMING_H

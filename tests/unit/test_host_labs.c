@@ -171,7 +171,7 @@ static void event_timing_allows_for_noise_and_for_no_mistake(void **state)
             assert_non_null(strstr(found.text, cases[i].says));
     }
     /* Where a launch is all overhead, some microseconds more are allowed. */
-    assert_int_equal(judge_times(0.006, 2000.0, 0.002).verdict, VERDICT_PASS);
+    assert_int_equal(judge_times(0.005, 2400.0, 0.002).verdict, VERDICT_PASS);
 }
 
 /* ---- staging */

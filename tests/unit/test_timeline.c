@@ -107,6 +107,7 @@ static void test_overlap_takes_six(void **state)
     near(300, m.length_us);
     near(300, m.ideal_us);
     near(0.75, m.overlap); /* all but the first copy and the last */
+    near(1, m.work_overlap);
     spans_free(&spans);
 }
 
@@ -125,6 +126,7 @@ static void test_unequal_engines(void **state)
     near(1 + 10 + 1, m.ideal_us);
     near(12, m.length_us);
     near((2.0 + 1) / 5, m.overlap);
+    near((2.0 + 1) / 10, m.work_overlap); /* beside the second copy in, and the first out */
     spans_free(&spans);
 }
 

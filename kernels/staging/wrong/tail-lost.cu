@@ -1,5 +1,6 @@
-// verdict: wrong
-// Only whole pieces are copied; what is left at the end is not.
+// verdict: hazard
+// verdict-gpu: wrong (memory that was never set holds something)
+// Only whole pieces are copied. What is left at the end is not, and the kernel reads it all the same.
 #include "lab.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // verdict: pass
-// misses: overlap
+// misses: kernel-overlap
 // The kernels go to the default stream, and ordinary streams wait for it on both sides.
 #include "lab.h"
 

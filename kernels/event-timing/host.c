@@ -10,14 +10,15 @@
 #include <math.h>
 #include <stdio.h>
 
-#define SHARE                                                              \
-    0.5 /* by which the two times may differ, as part of the solution's */
-#define OVERHEAD                                                           \
-    0.005 /* milliseconds: a launch by itself against a launch among others */
+/* By how much the two times may differ: this part of the solution's, and these milliseconds, which
+ * a launch by itself may take longer than one among others. */
+#define SHARE    0.5
+#define OVERHEAD 0.003
+
 #define ROUNDING                                                           \
     0.01 /* between the bandwidth and what follows from the time */
 #define LEAST_MANY                                                         \
-    8 /* this many times too long looks like a sum of launches */
+    8 /* this many times too long looks like several launches */
 
 static double bytes_per_launch(uint64_t n)
 {

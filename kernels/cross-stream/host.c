@@ -4,6 +4,7 @@
  * and c, and a window's sum follows from the one before it. */
 #include "kernels/cross-stream/lab.h"
 
+#include "harness/base/msg.h"
 #include "harness/host/host_lab.h"
 
 #include <stdio.h>
@@ -102,8 +103,8 @@ static bool fill(void *opaque, const struct host_round *round, char *why,
     struct CrossWork *work = opaque;
     if (!work->input || !work->output) {
         snprintf(why, why_len,
-                 "crossOpen left work->%s empty; it has to allocate it",
-                 work->input ? "output" : "input");
+                 _("%s left work->%s empty; it has to allocate it"),
+                 "crossOpen", work->input ? "output" : "input");
         return false;
     }
     for (size_t i = 0; i < work->n; i++) {
@@ -126,20 +127,20 @@ static void describe(const struct CrossWork *work,
     before.round -= round->round > 0;
     const char *what = "";
     if (got == poison_at(first))
-        what = "; nothing was ever written there";
+        what = _("; nothing was ever written there");
     else if (round->round && got == expected_at(&before, first))
-        what = "; the first is the result of the round before";
+        what = _("; the first is the result of the round before");
     else if (all_near_beginnings)
-        what = "; all of them are among a piece's first 63, where the "
-               "piece before counts too";
+        what = _("; all of them are among a piece's first 63, where the "
+                 "piece before counts too");
     if (first == last)
         snprintf(out->text, sizeof out->text,
-                 "in piece %zu; no other element is wrong%s",
+                 _("in piece %zu; no other element is wrong%s"),
                  first / work->piece, what);
     else
         snprintf(out->text, sizeof out->text,
-                 "in piece %zu; %zu elements are wrong, up to output[%zu] "
-                 "in piece %zu%s",
+                 _("in piece %zu; %zu elements are wrong, up to "
+                   "output[%zu] in piece %zu%s"),
                  first / work->piece, out->wrong_count, last,
                  last / work->piece, what);
 }
@@ -159,7 +160,7 @@ static bool input_kept(const struct CrossWork *work,
                                          .got = (double)work->input[i]};
             snprintf(
                 out->text, sizeof out->text,
-                "input[%zu] was changed; the input has to stay as it is",
+                _("input[%zu] was changed; the input has to stay as it is"),
                 i);
             return false;
         }

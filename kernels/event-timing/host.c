@@ -5,6 +5,7 @@
  * off by a factor of three at the least, at sizes where a launch takes longer than its overhead. */
 #include "kernels/event-timing/lab.h"
 
+#include "harness/base/msg.h"
 #include "harness/host/host_lab.h"
 
 #include <math.h>
@@ -58,26 +59,23 @@ static void judge_time(double yours, double solution,
     out->verdict = VERDICT_WRONG;
     if (isnan(yours))
         snprintf(out->text, sizeof out->text,
-                 "work->milliseconds was not filled in");
+                 _("work->milliseconds was not filled in"));
     else if (yours < solution)
         snprintf(out->text, sizeof out->text,
-                 "%.4g ms for a launch, and the solution measures %.4g ms: "
-                 "your clock was read "
-                 "before the work was done, or on another stream than the "
-                 "work's",
+                 _("%.4g ms for a launch, and the solution measures %.4g "
+                   "ms: your clock was read before the work was done, or "
+                   "on another stream than the work's"),
                  yours, solution);
     else if (yours > LEAST_MANY * solution)
         snprintf(out->text, sizeof out->text,
-                 "%.4g ms for a launch, and the solution measures %.4g ms, "
-                 "%.0f times less: is it "
-                 "the time of all launches, or of the first, which loads "
-                 "the kernel?",
+                 _("%.4g ms for a launch, and the solution measures %.4g "
+                   "ms, %.0f times less: is it the time of all launches, "
+                   "or of the first, which loads the kernel?"),
                  yours, solution, yours / solution);
     else
         snprintf(out->text, sizeof out->text,
-                 "%.4g ms for a launch, and the solution measures %.4g ms: "
-                 "something else than "
-                 "warm launches is in your time",
+                 _("%.4g ms for a launch, and the solution measures %.4g "
+                   "ms: something else than warm launches is in your time"),
                  yours, solution);
 }
 
@@ -97,12 +95,12 @@ static void judge_bandwidth(const struct EventTimingWork *work,
     out->tolerance = ROUNDING * want;
     if (isnan(got))
         snprintf(out->text, sizeof out->text,
-                 "work->gigabytes_per_second was not filled in");
+                 _("work->gigabytes_per_second was not filled in"));
     else
         snprintf(out->text, sizeof out->text,
-                 "%.4g GB/s do not go with %.4g ms a launch: that would be "
-                 "%.3g bytes for each of "
-                 "the %zu elements, and the kernel moves 12",
+                 _("%.4g GB/s do not go with %.4g ms a launch: that would "
+                   "be %.3g bytes for each of the %zu elements, and the "
+                   "kernel moves 12"),
                  got, work->milliseconds,
                  got * work->milliseconds * 1e6 / (double)work->n, work->n);
 }

@@ -3,6 +3,7 @@
  * remembers too well shows. */
 #include "kernels/graphs/lab.h"
 
+#include "harness/base/msg.h"
 #include "harness/host/host_lab.h"
 
 #include <math.h>
@@ -90,8 +91,8 @@ static bool fill(void *opaque, const struct host_round *round, char *why,
     struct GraphsWork *work = opaque;
     if (!work->input || !work->output) {
         snprintf(why, why_len,
-                 "graphsOpen left work->%s empty; it has to allocate it",
-                 work->input ? "output" : "input");
+                 _("%s left work->%s empty; it has to allocate it"),
+                 "graphsOpen", work->input ? "output" : "input");
         return false;
     }
     work->factor = factor_of(round);
@@ -110,21 +111,22 @@ static void describe(const struct GraphsWork *work,
     const struct host_round before = round_before(round);
     const char *what = "";
     if (isnan(work->output[out->index]))
-        what = "; nothing was written there";
+        what = _("; nothing was ever written there");
     else if (round->round && is_result_of(work, round, &before))
-        what = "; all of them are right for the factor of the run before";
+        what =
+            _("; all of them are right for the factor of the run before");
     else if (round->round && is_result_of(work, &before, round))
-        what = "; all of them are right for the input of the run before";
+        what = _("; all of them are right for the input of the run before");
     else if (round->round && is_result_of(work, &before, &before))
-        what = "; all of them are the results of the run before";
+        what = _("; all of them are the results of the run before");
     if (out->wrong_count == 1)
         snprintf(out->text, sizeof out->text,
-                 "run %u of the same work; no other element is wrong%s",
+                 _("run %u of the same work; no other element is wrong%s"),
                  round->round + 1, what);
     else
         snprintf(out->text, sizeof out->text,
-                 "run %u of the same work; it is the first of %zu that are "
-                 "wrong%s",
+                 _("run %u of the same work; it is the first of %zu that "
+                   "are wrong%s"),
                  round->round + 1, out->wrong_count, what);
 }
 
@@ -142,9 +144,9 @@ static void input_kept(const struct GraphsWork *work,
         out->wrong_count = 1;
         out->want = (double)want;
         out->got = (double)got;
-        snprintf(out->text, sizeof out->text,
-                 "input[%zu] was changed; the input has to stay as it is",
-                 i);
+        snprintf(
+            out->text, sizeof out->text,
+            _("input[%zu] was changed; the input has to stay as it is"), i);
         return;
     }
 }

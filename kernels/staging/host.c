@@ -5,6 +5,7 @@
 #include "kernels/staging/lab.h"
 
 #include "harness/base/buf.h"
+#include "harness/base/msg.h"
 #include "harness/host/host_lab.h"
 
 #include <math.h>
@@ -46,9 +47,9 @@ static bool fill(void *opaque, const struct host_round *round, char *why,
     struct StagingWork *work = opaque;
     uint32_t *input = (uint32_t *)(uintptr_t)work->input;
     if (!work->sums) {
-        snprintf(
-            why, why_len,
-            "stagingOpen left work->sums empty; it has to allocate it");
+        snprintf(why, why_len,
+                 _("%s left work->%s empty; it has to allocate it"),
+                 "stagingOpen", "sums");
         return false;
     }
     for (size_t i = 0; i < work->n; i++)
@@ -76,19 +77,18 @@ static void describe(const struct StagingWork *work,
     const char *what = "";
     before.round -= round->round > 0;
     if (work->sums[out->index] == POISON)
-        what = ", and nothing was ever written there";
+        what = _(", and nothing was ever written there");
     else if (round->round && work->sums[out->index] ==
                                  checksum(&before, work->n, out->index))
-        what = "; it is that of the round before, whose numbers still lie "
-               "on the device";
+        what = _("; it is that of the round before, whose numbers still "
+                 "lie on the device");
     const size_t first = out->index * kStagingBlock,
                  end = first + kStagingBlock;
-    snprintf(
-        out->text, sizeof out->text,
-        "the checksum of numbers %zu to %zu (a piece has %zu) is wrong%s; "
-        "%zu of %zu checksums are, the last is number %zu",
-        first, (end < work->n ? end : work->n) - 1, work->piece, what,
-        out->wrong_count, work->blocks, last);
+    snprintf(out->text, sizeof out->text,
+             _("the checksum of numbers %zu to %zu (a piece has %zu) is "
+               "wrong%s; %zu of %zu checksums are, the last is number %zu"),
+             first, (end < work->n ? end : work->n) - 1, work->piece, what,
+             out->wrong_count, work->blocks, last);
 }
 
 static void judge(const void *opaque, const void *solution,

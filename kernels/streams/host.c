@@ -3,6 +3,7 @@
  * The right answer needs no loop: k steps of x -> a x + c are one such step with another a and c. */
 #include "kernels/streams/lab.h"
 
+#include "harness/base/msg.h"
 #include "harness/host/host_lab.h"
 
 #include <math.h>
@@ -60,8 +61,8 @@ static bool fill(void *opaque, const struct host_round *round, char *why,
     struct StreamsWork *work = opaque;
     if (!work->input || !work->output) {
         snprintf(why, why_len,
-                 "streamsOpen left work->%s empty; it has to allocate it",
-                 work->input ? "output" : "input");
+                 _("%s left work->%s empty; it has to allocate it"),
+                 "streamsOpen", work->input ? "output" : "input");
         return false;
     }
     for (size_t i = 0; i < work->n; i++) {
@@ -85,17 +86,18 @@ static void describe(const struct StreamsWork *work,
         all.multiplier * input_at(&before, first) + all.increment;
     const char *what = "";
     if (got == poison_at(first))
-        what = ", and nothing was ever written there";
+        what = _("; nothing was ever written there");
     else if (got == input_at(round, first))
-        what = "; it is still the input, which no kernel has advanced";
+        what = _("; it is still the input, which no kernel has advanced");
     else if (round->round && got == stale)
-        what = "; it is the result of the round before";
-    snprintf(out->text, sizeof out->text,
-             last - first + 1 == out->wrong_count
-                 ? "output[%zu] to output[%zu], %zu in a row, are wrong%s"
-                 : "output[%zu] is the first that is wrong and output[%zu] "
-                   "the last, %zu in all%s",
-             first, last, out->wrong_count, what);
+        what = _("; it is the result of the round before");
+    snprintf(
+        out->text, sizeof out->text,
+        last - first + 1 == out->wrong_count
+            ? _("output[%zu] to output[%zu], %zu in a row, are wrong%s")
+            : _("output[%zu] is the first that is wrong and output[%zu] "
+                "the last, %zu in all%s"),
+        first, last, out->wrong_count, what);
 }
 
 static void judge(const void *opaque, const void *solution,
@@ -136,8 +138,8 @@ static void judge(const void *opaque, const void *solution,
                 out->want = (double)input_at(round, i);
                 out->got = (double)work->input[i];
                 snprintf(out->text, sizeof out->text,
-                         "input[%zu] was changed; the input has to stay as "
-                         "it is",
+                         _("input[%zu] was changed; the input has to stay "
+                           "as it is"),
                          i);
             }
 }

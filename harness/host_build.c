@@ -29,7 +29,8 @@ enum { SOURCE_MOST = 1 << 20, OBJECT_MOST = 64 << 20, OPTIONS_MOST = 32 };
 #define LINES  "yours.lines"
 #define LOG    "log"
 
-/* Frame pointers and no sibling calls, so that a call can be traced to its line; the object's own
+/* Frame pointers and no sibling calls, so that a call can be traced to its line; version 4 of the
+ * debug information, since addr2line misreads file numbers in that of version 5; the object's own
  * functions before those of the program that loads it. */
 static const char *const fixed_options[] = {
     "-shared",
@@ -40,7 +41,7 @@ static const char *const fixed_options[] = {
     "-g",
     "-lineinfo",
     "-Xcompiler",
-    "-fPIC,-fno-omit-frame-pointer,-fno-optimize-sibling-calls",
+    "-fPIC,-fno-omit-frame-pointer,-fno-optimize-sibling-calls,-gdwarf-4",
     "-Xlinker",
     "-Bsymbolic,--wrap=memcpy,--wrap=memmove,--wrap=memset",
 };

@@ -165,6 +165,8 @@ static bool take_last_words(struct host_child *child, const json_t *event)
 {
     const json_t *crash = json_object_get(event, "crash"), *end = json_object_get(event, "exit"),
                  *stuck = json_object_get(event, "stuck");
+    if (crash && !child->crash_signal)
+        child->crash_ms = clock_ms();
     if (crash)
         child->crash_signal = (int)json_integer_value(json_object_get(crash, "signal"));
     child->exited |= end != NULL;
@@ -243,6 +245,8 @@ static enum listened listen_to(struct host_child *child, double call_ms, double 
                             {.fd = child->text, .events = POLLIN}};
     for (;;) {
         double until = child->phase_ms + call_ms < end_ms ? child->phase_ms + call_ms : end_ms;
+        if (child->crash_signal && child->crash_ms + ANSWER_MS < until)
+            until = child->crash_ms + ANSWER_MS; /* it died, and hangs in its last words */
         double left = until - clock_ms();
         if (left <= 0)
             return LISTENED_LATE;
@@ -409,6 +413,7 @@ static void judge_death(struct host_child *child, struct host_outcome *out, bool
 {
     int status = 0;
     double waited_s = (clock_ms() - child->phase_ms) / 1e3;
+    late = late && !child->crash_signal;
     if (late) {
         struct host_outcome nothing;
         kill(child->pid, SIGQUIT); /* where are you? */
@@ -417,7 +422,7 @@ static void judge_death(struct host_child *child, struct host_outcome *out, bool
     }
     out->died = true;
     out->n = child->n;
-    bool mute = !late && !reap(child, &status, REAP_MS); /* it lives, and closed its descriptors */
+    bool mute = !late && !reap(child, &status, REAP_MS) && !child->crash_signal; /* it lives */
     bool gone = !child->pid || kill_it(child, &status);
     host_child_stop(child);
     if (!child->touched) {

@@ -34,7 +34,7 @@ struct host_child {
     char phase[16];
     uint64_t n;
     unsigned round;
-    double phase_ms;
+    double phase_ms, crash_ms;
     bool touched; /* the student's code has run in it */
     int crash_signal, line_no;
     bool exited, ready;

@@ -53,8 +53,10 @@ static bool explain(const char *complaint, struct err *err)
     if (!symbol)
         return err_set(err, _("the object cannot be loaded: %s"), complaint);
     symbol += sizeof sign - 1;
-    char *(*demangle)(const char *, char *, size_t *, int *);
-    *(void **)(&demangle) = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    char *(*demangle)(const char *, char *, size_t *, int *) = NULL;
+    void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+    if (library)
+        *(void **)(&demangle) = dlsym(library, "__cxa_demangle");
     char *name = mem_printf("%.*s", (int)strcspn(symbol, " \t\n,"), symbol);
     char *plain = demangle ? demangle(name, NULL, NULL, NULL) : NULL;
     err_set(err, _("%s is declared and called, and defined nowhere"), plain ? plain : name);
@@ -66,8 +68,12 @@ static bool explain(const char *complaint, struct err *err)
 bool object_load(struct object *out, const char *path, const struct host_lab *lab, struct err *err)
 {
     *out = (struct object){.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)};
-    if (!out->handle)
-        return explain(dlerror(), err);
+    if (!out->handle) {
+        char *complaint = mem_strdup(dlerror());
+        explain(complaint, err);
+        free(complaint);
+        return false;
+    }
     const char *const names[] = {lab->open, lab->run, lab->close};
     void *found[3];
     for (int i = 0; i < 3; i++) {

@@ -242,7 +242,7 @@ struct op {
     struct vector after; /* what comes before it, itself included */
     struct op **needs;   /* references */
     size_t need_count;
-    bool done, marked, guarded;
+    bool done, marked, guarded, suspended;
     double submitted_us, from_us, to_us; /* virtual time; to_us counts once done */
     struct touch *touches;               /* bytes it reads and writes, known once done ... */
     size_t touch_count;                  /* ... those of copies at once */
@@ -386,6 +386,8 @@ void order_forget(void);
  * over. */
 void order_guard(struct op *op);
 void order_settle(const struct vector *known);
+void order_suspend(const struct op *function); /* while this host function runs */
+void order_resume(void);
 /* An op that works on this memory as far as the host can know; NULL: none. */
 const struct op *order_user(const struct memory *memory);
 

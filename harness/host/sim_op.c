@@ -285,11 +285,12 @@ static double call_host(struct op *op)
 {
     const struct host_call *call = &op->work.host;
     sim_set_host_op(op);
-    order_settle(&op->after);
+    order_suspend(op);
     if (call->callback)
         call->callback(call->stream, sim.sticky, call->user);
     else
         call->function(call->user);
+    order_resume();
     sim_set_host_op(NULL);
     return -1;
 }

@@ -267,8 +267,34 @@ void order_guard(struct op *op)
     }
 }
 
-/* Ops that a host function comes after are settled for good, although the rest of the host does not
- * know of them: what is missed then is less bad than to blame the host function. */
+/* While a host function runs, it is the host; what comes before or after it is not in its way. */
+void order_suspend(const struct op *function)
+{
+    struct op *lists[] = {sim.recent, sim.pending};
+    for (size_t l = 0; l < 2; l++) {
+        for (struct op *op = lists[l]; op; op = op->next) {
+            if (!op->guarded || (!before(op, function) && !before(function, op)))
+                continue;
+            guard_settle(op->number);
+            op->guarded = false;
+            op->suspended = true;
+        }
+    }
+}
+
+void order_resume(void)
+{
+    struct op *lists[] = {sim.recent, sim.pending};
+    for (size_t l = 0; l < 2; l++) {
+        for (struct op *op = lists[l]; op; op = op->next) {
+            if (!op->suspended)
+                continue;
+            op->suspended = false;
+            order_guard(op);
+        }
+    }
+}
+
 void order_settle(const struct vector *known)
 {
     for (struct op *op = sim.recent; op; op = op->next) {

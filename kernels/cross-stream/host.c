@@ -131,7 +131,7 @@ static void describe(const struct CrossWork *work,
     else if (round->round && got == expected_at(&before, first))
         what = _("; the first is the result of the round before");
     else if (all_near_beginnings)
-        what = _("; all of them are among a piece's first 63, where the "
+        what = _("; all of them are among a piece's first 31, where the "
                  "piece before counts too");
     if (first == last)
         snprintf(out->text, sizeof out->text,

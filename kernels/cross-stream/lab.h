@@ -2,12 +2,12 @@
  * but change nothing: Stride uses its own copy.
  *
  * n random number generators make kCrossSteps steps each (kernel A). Then
- * every number is added to the 63 before it (kernel B):
+ * every number is added to the 31 before it (kernel B):
  *
  *     host     input  | piece 0 | piece 1 | piece 2 | ...
  *                          | copy in
  *     device   A     d[i] = input[i], kCrossSteps steps on
- *              B     s[i] = d[i] + d[i-1] + ... + d[i-63]
+ *              B     s[i] = d[i] + d[i-1] + ... + d[i-31]
  *                          | copy out
  *     host     output | piece 0 | piece 1 | piece 2 | ...
  *
@@ -22,7 +22,7 @@
 #ifndef kCrossSteps
 #define kCrossSteps 128
 #endif
-#define kCrossWindow     64 /* numbers in each sum */
+#define kCrossWindow     32 /* numbers in each sum */
 #define kCrossMultiplier 1664525u
 #define kCrossIncrement  1013904223u
 

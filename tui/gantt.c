@@ -128,8 +128,10 @@ void gantt_read(struct gantt *gantt, const json_t *timeline, const json_t *rows_
         read_row(gantt, &gantt->rows[gantt->row_count++], row, open_graphs);
     if (!isfinite(gantt->from))
         gantt->from = gantt->to = 0;
-    if (!(gantt->to > gantt->from))
-        gantt->to = gantt->from + 1;
+    /* However far it is zoomed, neighbouring columns have to be different numbers. */
+    double least = fmax(fabs(gantt->from), fabs(gantt->to)) * 1e-9;
+    if (!(gantt->to - gantt->from > least))
+        gantt->to = gantt->from + fmax(least, 1);
 }
 
 void gantt_free(struct gantt *gantt)

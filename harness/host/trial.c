@@ -88,7 +88,7 @@ static void take_finding(struct found *found, const struct host_finding *finding
         if (finding->text[0])
             json_object_set_new(found->mismatch, "pattern", tell_text(finding->text));
         buf_printf(&text, _("%s[%lld] should be "), finding->buffer, (long long)finding->index);
-        buf_printf(&text, "%.9g%s%.9g", finding->want, _(", is "), finding->got);
+        buf_printf(&text, "%.10g%s%.10g", finding->want, _(", is "), finding->got);
         if (finding->text[0])
             buf_printf(&text, " (%s)", finding->text);
     } else {

@@ -1,7 +1,7 @@
 /* What the lab gives you. Your code gets it with #include "lab.h"; read it,
  * but change nothing: Stride uses its own copy.
  *
- * The kernel is given: c[i] = a[i] + 3 b[i] for n floats, all on the
+ * The kernel is given: c[i] = a[i] + 3 b[i] for n doubles, all on the
  * device. Its answer interests nobody here. How long does one launch take,
  * and how many bytes does it move in a second?
  *
@@ -16,7 +16,7 @@
 
 /* What your functions and Stride share. */
 struct EventTimingWork {
-    size_t n;                    /* floats in each of the three arrays */
+    size_t n;                    /* doubles in each of the three arrays */
     double milliseconds;         /* yours: what one launch takes */
     double gigabytes_per_second; /* yours: 1 GB is 10^9 bytes */
     void *state; /* yours: whatever eventTimingOpen wants to keep */

@@ -15,11 +15,12 @@
     } while (0)
 
 // What is to be measured: one thread per element.
-__global__ void triad(const float *a, const float *b, float *c, size_t n)
+__global__ void triad(const double *a, const double *b, double *c,
+                      size_t n)
 {
     const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
     if (i < n)
-        c[i] = a[i] + 3.0f * b[i];
+        c[i] = a[i] + 3.0 * b[i];
 }
 constexpr int kThreads = 256; // per block
 
@@ -27,14 +28,14 @@ constexpr int kThreads = 256; // per block
 // the host takes to ask for the work. Measure the work.
 // >>> your code
 struct State {
-    float *a, *b, *c;
+    double *a, *b, *c;
 };
 
 extern "C" void eventTimingOpen(EventTimingWork *work)
 {
     State *state = new State{};
     work->state = state;
-    const size_t bytes = work->n * sizeof(float);
+    const size_t bytes = work->n * sizeof(double);
     CHECK(cudaMalloc(&state->a, bytes));
     CHECK(cudaMalloc(&state->b, bytes));
     CHECK(cudaMalloc(&state->c, bytes));
@@ -57,7 +58,7 @@ extern "C" void eventTimingRun(EventTimingWork *work)
 
     const std::chrono::duration<double, std::milli> took = after - before;
     work->milliseconds = took.count();
-    const double bytes = 3.0 * sizeof(float) * work->n; // a, b in; c out
+    const double bytes = 3.0 * sizeof(double) * work->n; // a, b in; c out
     work->gigabytes_per_second = bytes / (work->milliseconds * 1e6);
 }
 

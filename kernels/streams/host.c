@@ -91,13 +91,18 @@ static void describe(const struct StreamsWork *work,
         what = _("; it is still the input, which no kernel has advanced");
     else if (round->round && got == stale)
         what = _("; it is the result of the round before");
-    snprintf(
-        out->text, sizeof out->text,
-        last - first + 1 == out->wrong_count
-            ? _("output[%zu] to output[%zu], %zu in a row, are wrong%s")
-            : _("output[%zu] is the first that is wrong and output[%zu] "
-                "the last, %zu in all%s"),
-        first, last, out->wrong_count, what);
+    if (out->wrong_count == 1)
+        snprintf(out->text, sizeof out->text,
+                 _("only output[%zu] is wrong%s"), first, what);
+    else
+        snprintf(
+            out->text, sizeof out->text,
+            last - first + 1 == out->wrong_count
+                ? _("output[%zu] to output[%zu], %zu in a row, are wrong%s")
+                : _("output[%zu] is the first that is wrong and "
+                    "output[%zu] "
+                    "the last, %zu in all%s"),
+            first, last, out->wrong_count, what);
 }
 
 static void judge(const void *opaque, const void *solution,

@@ -139,7 +139,7 @@ static struct host_finding judge_times(double ms, double gb_per_s, double soluti
     yours.milliseconds = ms;
     yours.gigabytes_per_second = gb_per_s;
     solution.milliseconds = solution_ms;
-    solution.gigabytes_per_second = 12e6 / (solution_ms * 1e6);
+    solution.gigabytes_per_second = 24e6 / (solution_ms * 1e6);
     lab->judge(&yours, &solution, &round, &found);
     return found;
 }
@@ -151,17 +151,17 @@ static void event_timing_allows_for_noise_and_for_no_mistake(void **state)
         double ms, gb_per_s;
         const char *says; /* NULL: it passes */
     } cases[] = {
-        {1.0, 12.0, NULL},
-        {1.4, 12.0 / 1.4, NULL},
-        {0.6, 20.0, NULL},
-        {NAN, 12.0, "milliseconds was not filled in"},
+        {1.0, 24.0, NULL},
+        {1.4, 24.0 / 1.4, NULL},
+        {0.6, 40.0, NULL},
+        {NAN, 24.0, "milliseconds was not filled in"},
         {1.0, NAN, "gigabytes_per_second was not filled in"},
-        {0.003, 4000.0, "before the work was done"},
+        {0.003, 8000.0, "before the work was done"},
         {0.0, INFINITY, "before the work was done"},
-        {20.0, 0.6, "20 times less"},
-        {2.0, 6.0, "something else"},
-        {1.0, 8.0, "8 bytes for each"},
-        {1.0, 0.012, "do not go with"},
+        {20.0, 1.2, "20 times less"},
+        {2.0, 12.0, "something else"},
+        {1.0, 16.0, "16 bytes for each"},
+        {1.0, 0.024, "do not go with"},
         {INFINITY, 0.0, "times less"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -171,7 +171,7 @@ static void event_timing_allows_for_noise_and_for_no_mistake(void **state)
             assert_non_null(strstr(found.text, cases[i].says));
     }
     /* Where a launch is all overhead, some microseconds more are allowed. */
-    assert_int_equal(judge_times(0.005, 2400.0, 0.002).verdict, VERDICT_PASS);
+    assert_int_equal(judge_times(0.005, 4800.0, 0.002).verdict, VERDICT_PASS);
 }
 
 /* ---- staging */

@@ -17,11 +17,12 @@
     } while (0)
 
 // What is to be measured: one thread per element.
-__global__ void triad(const float *a, const float *b, float *c, size_t n)
+__global__ void triad(const double *a, const double *b, double *c,
+                      size_t n)
 {
     const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
     if (i < n)
-        c[i] = a[i] + 3.0f * b[i];
+        c[i] = a[i] + 3.0 * b[i];
 }
 constexpr int kThreads = 256; // per block
 
@@ -29,7 +30,7 @@ constexpr int kThreads = 256; // per block
 constexpr int kLaunches = 20;
 
 struct State {
-    float *a, *b, *c;
+    double *a, *b, *c;
     cudaEvent_t start, stop;
 };
 
@@ -37,7 +38,7 @@ extern "C" void eventTimingOpen(EventTimingWork *work)
 {
     State *state = new State{};
     work->state = state;
-    const size_t bytes = work->n * sizeof(float);
+    const size_t bytes = work->n * sizeof(double);
     CHECK(cudaMalloc(&state->a, bytes));
     CHECK(cudaMalloc(&state->b, bytes));
     CHECK(cudaMalloc(&state->c, bytes));
@@ -65,7 +66,7 @@ extern "C" void eventTimingRun(EventTimingWork *work)
     float total = 0.0f;
     CHECK(cudaEventElapsedTime(&total, state->start, state->stop));
     work->milliseconds = total / kLaunches;
-    const double bytes = 3.0 * sizeof(float) * work->n; // a, b in; c out
+    const double bytes = 3.0 * sizeof(double) * work->n; // a, b in; c out
     work->gigabytes_per_second = bytes / (work->milliseconds * 1e6);
 }
 

@@ -84,6 +84,19 @@ bool api_is_twin(enum api api)
            (!strcmp(names[api] + len - 5, "_ptsz") || !strcmp(names[api] + len - 5, "_ptds"));
 }
 
+const char *api_spoken(enum api api)
+{
+    enum { SUFFIX = 5 };
+    const char *name = api_name(api);
+    if (!strncmp(name, "__cudaLaunch", 12))
+        return names[API_cudaLaunchKernel];
+    size_t len = strlen(name) - SUFFIX;
+    for (size_t i = 0; api < API_COUNT && api_is_twin(api) && i < API_COUNT; i++)
+        if (strlen(names[i]) == len && !strncmp(names[i], name, len))
+            return names[i];
+    return name;
+}
+
 bool api_known(const char *name)
 {
     for (size_t i = 0; i < API_COUNT; i++)

@@ -73,8 +73,10 @@ const char *calls_missing(void); /* first function called that the runtime in us
 const void *calls_open_capture(void); /* where a capture was begun that is not ended; NULL */
 size_t calls_live(struct live_resource *out, size_t most);
 
-const char *api_name(enum api api); /* "cudaMalloc"; static */
-bool api_is_twin(enum api api);     /* _ptds, _ptsz: its default stream is the thread's own */
+const char *api_name(enum api api);   /* "cudaMalloc"; static */
+const char *api_spoken(enum api api); /* as students know it: cudaLaunchKernel for nvcc's own, and
+                                       * without _ptsz; static */
+bool api_is_twin(enum api api);       /* _ptds, _ptsz: its default stream is the thread's own */
 
 /* What a cudaError_t is called and means, in the student's language; static. */
 const char *cuda_error_name(int result);

@@ -48,9 +48,10 @@ json_t *trial_fault(const char *name, int after)
         char at[32] = "";
         if (line)
             snprintf(at, sizeof at, _("line %u: "), (unsigned)line);
-        snprintf(text, sizeof text, _("%s%s failed with %s: %s"), at, api_name(failed.api),
-                 cuda_error_name(failed.result), cuda_error_meaning(failed.result));
-        return api_fault(api_name(failed.api), line, failed.result, text);
+        snprintf(text, sizeof text, _("%s%s failed with %s: %s"), at, api_spoken(failed.api),
+                 cuda_error_name(failed.result),
+                 failed.detail[0] ? failed.detail : cuda_error_meaning(failed.result));
+        return api_fault(api_spoken(failed.api), line, failed.result, text);
     }
     if (!after)
         return NULL;

@@ -519,6 +519,9 @@ static void errors_have_words(void **state)
     assert_string_equal(cudaGetErrorName(-7), "unrecognized error code");
     assert_non_null(strstr(cuda_error_meaning(906), "cudaStreamNonBlocking"));
     assert_true(api_known("cudaMemcpyAsync_ptsz"));
+    assert_string_equal(api_spoken(API_cudaMemcpyAsync_ptsz), "cudaMemcpyAsync");
+    assert_string_equal(api_spoken(API___cudaLaunchKernel_ptsz), "cudaLaunchKernel");
+    assert_string_equal(api_spoken(API_cudaMemcpy), "cudaMemcpy");
     assert_false(api_known("cudaBindTexture"));
 }
 

@@ -1,0 +1,44 @@
+// What the real CUDA runtime returns for each call of host_codes.h: "name code", one a line.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+
+#define STREAM cudaStream_t
+#define EVENT cudaEvent_t
+#define GRAPH cudaGraph_t
+#define EXEC cudaGraphExec_t
+#define KIND(n) static_cast<cudaMemcpyKind>(n)
+#define MODE(n) static_cast<cudaStreamCaptureMode>(n)
+#define DEVICE_ATTRIBUTE(n) static_cast<cudaDeviceAttr>(n)
+#define FUNCTION_ATTRIBUTE(n) static_cast<cudaFuncAttribute>(n)
+#define DIM(x, y, z) dim3(x, y, z)
+
+__global__ void add(unsigned *p, unsigned n)
+{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        p[i] += 1;
+}
+
+__global__ void __launch_bounds__(64) bound(unsigned *p)
+{
+    if (p)
+        p[threadIdx.x] = 1;
+}
+
+#define KERNEL_ADD reinterpret_cast<const void *>(add)
+#define KERNEL_BOUND reinterpret_cast<const void *>(bound)
+#include "host_codes.h"
+
+static void say(const char *name, int code)
+{
+    std::printf("%s %d\n", name, code);
+    std::fflush(stdout);
+}
+
+int main()
+{
+    cudaFree(nullptr);
+    host_codes(say);
+    return 0;
+}

@@ -1,4 +1,4 @@
-// What the real CUDA runtime returns for each call of host_codes.h: "name code", one a line.
+// What the real CUDA runtime returns for each call of host_codes.inc: "name code", one a line.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(64) bound(unsigned *p)
 
 #define KERNEL_ADD reinterpret_cast<const void *>(add)
 #define KERNEL_BOUND reinterpret_cast<const void *>(bound)
-#include "host_codes.h"
+#include "host_codes.inc"
 
 static void say(const char *name, int code)
 {

@@ -16,7 +16,7 @@ typedef void *handle;
 #define DIM(x, y, z)          ((struct dim3){(x), (y), (z)})
 #define KERNEL_ADD            (&kernel_add)
 #define KERNEL_BOUND          (&kernel_bound)
-#include "tests/gpu/host_codes.h"
+#include "tests/gpu/host_codes.inc"
 
 static struct buf said;
 

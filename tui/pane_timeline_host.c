@@ -77,9 +77,10 @@ static void time_at(const json_t *timeline, const char *path, char out[24])
 
 static void say_overlap(struct doc *doc, const json_t *timeline)
 {
-    double overlap = 0, length = 0, ideal = 0;
+    double overlap = 0, work_overlap = 0, length = 0, ideal = 0;
     char takes[24], needs[24], works[24];
     record_number(timeline, "overlap", &overlap);
+    record_number(timeline, "work_overlap", &work_overlap);
     record_number(timeline, "length_us", &length);
     record_number(timeline, "ideal_us", &ideal);
     time_at(timeline, "length_us", takes);
@@ -91,8 +92,10 @@ static void say_overlap(struct doc *doc, const json_t *timeline)
         return;
     }
     if (overlap > 0)
-        doc_printf(doc, STYLE_NORMAL, _("Copies overlap with work for %.0f %% of their time; "),
-                   overlap * 100);
+        doc_printf(doc, STYLE_NORMAL,
+                   _("Copies overlap with work or each other for %.0f %% of their time, work with "
+                     "copies for %.0f %%; "),
+                   overlap * 100, work_overlap * 100);
     else
         doc_add_str(doc, length > ideal * 1.02 ? STYLE_WARN : STYLE_NORMAL,
                     _("No copy overlaps with work; "));
@@ -139,7 +142,7 @@ static void say_notes(const struct timeline_view *view, struct doc *doc, const j
         doc_end_line(doc)->indent = 2;
     }
     if (gantt->has_graphs) {
-        doc_printf(doc, STYLE_NORMAL, _("%d kernels, %d graph launches"),
+        doc_printf(doc, STYLE_NORMAL, _("Kernels: %d, graph launches: %d"),
                    record_int(timeline, "kernels"), record_int(timeline, "graph_launches"));
         doc_add_str(doc, STYLE_DIM, view->keys ? _("; v opens and closes them") : "");
         doc_end_line(doc);

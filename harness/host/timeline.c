@@ -243,11 +243,18 @@ static void size_text(char *out, size_t len, uint64_t bytes)
     snprintf(out, len, value >= 100 ? "%.0f %s" : "%.3g %s", value, units[unit]);
 }
 
-static json_t *span_json(const struct span *span, double origin)
+/* What the times and numbers of a picture are counted from. */
+struct origin {
+    double us;
+    uint32_t graph; /* launches may have been numbered since the process began */
+};
+
+static json_t *span_json(const struct span *span, const struct origin *origin)
 {
     char label[64] = "";
-    json_t *one = json_pack("{s:s, s:o, s:o}", "kind", span_kind_name(span->kind), "from",
-                            number(span->from_us - origin), "to", number(span->to_us - origin));
+    json_t *one =
+        json_pack("{s:s, s:o, s:o}", "kind", span_kind_name(span->kind), "from",
+                  number(span->from_us - origin->us), "to", number(span->to_us - origin->us));
     if (*span->name)
         snprintf(label, sizeof label, "%s", span->name);
     else if (span->bytes)
@@ -258,7 +265,7 @@ static json_t *span_json(const struct span *span, double origin)
     if (span->line > 0)
         json_object_set_new(one, "line", json_integer(span->line));
     if (span->graph)
-        json_object_set_new(one, "graph", json_integer(span->graph));
+        json_object_set_new(one, "graph", json_integer(span->graph - origin->graph));
     if (span->pageable)
         json_object_set_new(one, "pageable", json_true());
     return one;
@@ -281,7 +288,7 @@ static bool belongs(const struct row *row, const struct span *span)
 
 /* NULL when nothing belongs to it. */
 static json_t *make_row(const char *name, const char *role, const struct row *row,
-                        const struct span *const *sorted, size_t count, double origin)
+                        const struct span *const *sorted, size_t count, const struct origin *origin)
 {
     json_t *spans = json_array();
     for (size_t i = 0; i < count; i++)
@@ -295,14 +302,15 @@ static json_t *make_row(const char *name, const char *role, const struct row *ro
 }
 
 static void add_row(json_t *rows, const char *name, const char *role, const struct row *row,
-                    const struct span *const *sorted, size_t count, double origin)
+                    const struct span *const *sorted, size_t count, const struct origin *origin)
 {
     json_t *made = make_row(name, role, row, sorted, count, origin);
     if (made)
         json_array_append_new(rows, made);
 }
 
-static json_t *make_rows(const struct span *const *sorted, size_t count, double origin)
+static json_t *make_rows(const struct span *const *sorted, size_t count,
+                         const struct origin *origin)
 {
     json_t *rows = json_array();
     uint32_t *streams = mem_zero(count + 1, sizeof *streams);
@@ -375,16 +383,19 @@ json_t *timeline_make(const struct spans *spans, bool virtual_time)
     const struct span **sorted = sort_spans(spans);
     struct timeline_measures m;
     measure(sorted, spans->count, &m);
-    double origin = sorted[0]->from_us;
+    struct origin origin = {sorted[0]->from_us, UINT32_MAX};
+    for (size_t i = 0; i < spans->count; i++)
+        if (sorted[i]->graph && sorted[i]->graph - 1 < origin.graph)
+            origin.graph = sorted[i]->graph - 1;
     size_t shown = spans->count < PICTURE ? spans->count : PICTURE;
     json_t *out = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i}", "unit",
-        virtual_time ? "virtual us" : "us", "rows", make_rows(sorted, shown, origin), "length_us",
+        virtual_time ? "virtual us" : "us", "rows", make_rows(sorted, shown, &origin), "length_us",
         number(m.length_us), "ideal_us", number(m.ideal_us), "overlap", number(m.overlap),
         "work_overlap", number(m.work_overlap), "h2d_us", number(m.h2d_us), "d2h_us",
         number(m.d2h_us), "work_us", number(m.work_us), "copies", (int)m.copies, "pageable_copies",
         (int)m.pageable_copies, "kernels", (int)m.kernels, "graph_launches", (int)m.graph_launches);
-    json_t *bubbles = make_bubbles(sorted, spans->count, origin);
+    json_t *bubbles = make_bubbles(sorted, spans->count, origin.us);
     if (bubbles)
         json_object_set_new(out, "bubbles", bubbles);
     if (shown < spans->count)

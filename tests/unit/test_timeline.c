@@ -242,7 +242,7 @@ static void test_graphs_and_pageable(void **state)
     assert_true(json_is_true(json_object_get(copy, "pageable")));
     assert_string_equal(text_at(copy, "label"), "1000 B");
     const json_t *kernel = json_array_get(spans_of(timeline, "stream 70"), 119);
-    assert_int_equal(json_integer_value(json_object_get(kernel, "graph")), 43);
+    assert_int_equal(json_integer_value(json_object_get(kernel, "graph")), 3);
     json_decref(timeline);
     spans_free(&spans);
 }

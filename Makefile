@@ -53,7 +53,7 @@ TESTS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/tes
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Suites that are scripts; each prints `ok name`, `FAIL name` or `skip name: why` lines.
-SUITES   := $(wildcard $(addprefix tests/,content sessions/run terminal smoke bundle headers layers format repo messages terms \
+SUITES   := $(wildcard $(addprefix tests/,content content-host sessions/run terminal smoke bundle headers layers format repo messages terms \
               history cli simulator host))
 PROGRAMS := $(BUILD)/stride $(BUILD)/stride-harness $(BUILD)/stride-host
 

@@ -268,6 +268,7 @@ int main(int argc, char *argv[])
         tell_end(VERDICT_PASS, "");
     } else {
         tell_end(VERDICT_CANNOT_RUN, err.text);
+        return 0;
     }
     struct buf line = {0};
     while (read_command(&line, commands))

@@ -295,6 +295,11 @@ void trial_check(struct trial *trial, const uint64_t *sizes, size_t count)
             found_worsen(&worst, found.verdict, found.text);
         }
     }
+    for (size_t left = done; left < count; left++)
+        tell_add("cases",
+                 json_pack("{s:I, s:I, s:s, s:s}", "n", (json_int_t)sizes[left], "seed",
+                           (json_int_t)trial->seed, "backend", trial->simulated ? "sim" : "gpu",
+                           "not_run", _("an earlier case broke off")));
     size_t i;
     json_t *hazard;
     json_array_foreach(trial->hazards, i, hazard)

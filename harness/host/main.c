@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +254,9 @@ int main(int argc, char *argv[])
                           .seed = options.seed};
     if (!trial.lab)
         return complain("no such host lab in this build of Stride");
+    /* The interpreter takes large blocks for each launch and gives them back: keep them here. */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     sandbox_begin();
     int commands = take_commands();
     struct timed timed = {.trial = &trial};

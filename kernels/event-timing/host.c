@@ -1,8 +1,9 @@
 /* The lab event-timing for the harness: nothing goes in, two numbers come out.
  *
  * Which time is right, only a measurement can say: the solution's, in the same process. Two honest
- * measurements on a GPU that others use may differ by tens of percent; the mistakes of this lab are
- * off by a factor of three at the least, at sizes where a launch takes longer than its overhead. */
+ * measurements on a machine that others use may differ by tens of percent, and now and then by far
+ * more; so a time is wrong only if it is in every round. The mistakes of this lab are: they are off
+ * by a factor of three at the least, at sizes where a launch takes longer than its overhead. */
 #include "kernels/event-timing/lab.h"
 
 #include "harness/base/msg.h"
@@ -17,7 +18,8 @@
 #define OVERHEAD 0.003
 
 #define ROUNDING                                                           \
-    0.01 /* between the bandwidth and what follows from the time */
+    0.01         /* between the bandwidth and what follows from the time */
+#define ROUNDS 3 /* of a case */
 #define LEAST_MANY                                                         \
     8 /* this many times too long looks like several launches */
 
@@ -82,7 +84,7 @@ static void judge_bandwidth(const struct EventTimingWork *work,
     const double bytes = bytes_per_launch(work->n);
     const double want = bytes / (work->milliseconds * 1e6),
                  got = work->gigabytes_per_second;
-    if (fabs(got - want) <= ROUNDING * want)
+    if (fabs(got - want) <= ROUNDING * want || (isinf(got) && isinf(want)))
         return;
     out->verdict = VERDICT_WRONG;
     if (isnan(got))
@@ -100,11 +102,17 @@ static void judge_bandwidth(const struct EventTimingWork *work,
 static void judge(const void *opaque, const void *other,
                   const struct host_round *round, struct host_finding *out)
 {
+    static bool was_right; /* in an earlier round of this case */
     const struct EventTimingWork *work = opaque, *solution = other;
-    (void)round;
     *out =
         (struct host_finding){.verdict = VERDICT_PASS, .checked_count = 2};
     judge_time(work->milliseconds, solution->milliseconds, out);
+    was_right =
+        (round->round > 0 && was_right) || out->verdict == VERDICT_PASS;
+    if (was_right ||
+        (round->round + 1 < ROUNDS && !isnan(work->milliseconds)))
+        *out = (struct host_finding){.verdict = VERDICT_PASS,
+                                     .checked_count = 2};
     if (out->verdict == VERDICT_PASS)
         judge_bandwidth(work, out);
     out->wrong_count = out->verdict != VERDICT_PASS;
@@ -122,7 +130,7 @@ const struct host_lab host_lab_event_timing = {
     .run = "eventTimingRun",
     .close = "eventTimingClose",
     .work_bytes = sizeof(struct EventTimingWork),
-    .rounds = 2,
+    .rounds = ROUNDS,
     .prepare = prepare,
     .fill = fill,
     .judge = judge,

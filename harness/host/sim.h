@@ -407,8 +407,9 @@ void report_span(enum span_kind kind, const struct op *op, double from_us, doubl
  * These return -1: nothing to do with captures, go on; else the call's result, and it is over. */
 
 int capture_takes_work(struct stream *stream, struct work *work); /* owns work unless -1 */
-int capture_takes_record(struct stream *stream, struct event *event);
-int capture_takes_wait(struct stream *stream, struct event *event);
+/* `external`: the graph itself is to record the event, or to wait for it. */
+int capture_takes_record(struct stream *stream, struct event *event, bool external);
+int capture_takes_wait(struct stream *stream, struct event *event, bool external);
 
 /* What calls do that are not allowed, or not always, while something is captured. */
 enum capture_sin {

@@ -84,7 +84,7 @@ static int sim_event_record_with_flags(void *handle, void *stream_handle, unsign
     if (!result && (flags & ~(unsigned)EXTERNAL))
         result = CUDA_INVALID_VALUE;
     if (!result) {
-        int taken = capture_takes_record(stream, event);
+        int taken = capture_takes_record(stream, event, flags & EXTERNAL);
         if (taken < 0)
             event->capture = NULL;
         result = taken >= 0 ? taken : event_record(event, stream, sim_call_line());
@@ -108,7 +108,7 @@ static int sim_stream_wait_event(void *stream_handle, void *handle, unsigned fla
     if (!result && (flags & ~(unsigned)EXTERNAL))
         result = CUDA_INVALID_VALUE;
     if (!result) {
-        int taken = capture_takes_wait(stream, event);
+        int taken = capture_takes_wait(stream, event, flags & EXTERNAL);
         result = taken >= 0 ? taken : event_wait(event, stream, sim_call_line());
     }
     return sim_leave(result);

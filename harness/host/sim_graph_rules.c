@@ -126,8 +126,17 @@ int capture_takes_graph(struct stream *stream, const struct graph *graph)
     return result;
 }
 
-int capture_takes_record(struct stream *stream, struct event *event)
+/* A node that records an event, or waits for it, each time the graph runs. */
+static int take_event(struct stream *stream, struct event *event, enum work_kind kind)
 {
+    struct work work = {.kind = kind, .line = sim_call_line(), .event = event};
+    return capture_takes_work(stream, &work);
+}
+
+int capture_takes_record(struct stream *stream, struct event *event, bool external)
+{
+    if (external && stream->capture)
+        return take_event(stream, event, WORK_RECORD);
     int result = stream->legacy ? legacy_forbidden() : -1;
     struct capture *capture = stream->capture;
     if (result >= 0)
@@ -166,8 +175,10 @@ static int wait_outside(struct stream *stream, struct event *event)
     return CUDA_CAPTURED_EVENT;
 }
 
-int capture_takes_wait(struct stream *stream, struct event *event)
+int capture_takes_wait(struct stream *stream, struct event *event, bool external)
 {
+    if (external && stream->capture)
+        return take_event(stream, event, WORK_WAIT);
     int result = stream->legacy ? legacy_forbidden() : -1;
     if (result >= 0)
         return result;
@@ -175,8 +186,10 @@ int capture_takes_wait(struct stream *stream, struct event *event)
         return capture_spoilt(stream->capture);
     if (!capture_is_on(event->capture))
         return wait_outside(stream, event);
-    if (event->capture->invalid)
-        return capture_spoilt(event->capture);
+    if (event->capture->invalid) {
+        capture_spoilt(event->capture);
+        return stream->capture ? CUDA_CAPTURE_INVALIDATED : CUDA_INVALID_VALUE;
+    }
     if (stream->capture && stream->capture != event->capture) {
         sim_why(_("the event belongs to the capture that line %d began, the stream to that of line "
                   "%d: two captures cannot become one graph"),
@@ -186,6 +199,10 @@ int capture_takes_wait(struct stream *stream, struct event *event)
     }
     struct capture *capture = event->capture;
     struct place *place = capture_place(capture, stream);
+    if (stream->legacy) {
+        sim_why("%s", _("the default stream cannot be captured: capture one of your own"));
+        return capture_spoil(capture, CUDA_CAPTURE_UNSUPPORTED);
+    }
     if (!place)
         place = capture_add_place(capture, stream);
     const struct mark *mark = capture_mark(capture, event);

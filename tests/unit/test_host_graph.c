@@ -635,6 +635,42 @@ static void graphs_go_into_graphs_and_captures(void **state)
     assert_string_equal(report(), "");
 }
 
+static void a_graph_records_events_and_waits_for_them(void **state)
+{
+    (void)state;
+    enum { EXTERNAL = 1 };
+    void *begin, *end, *graph, *exec;
+    float ms = -1;
+    OK(cudaEventCreate(&begin));
+    OK(cudaEventCreate(&end));
+    OK(cudaStreamBeginCapture(s, GLOBAL));
+    OK(cudaEventRecordWithFlags(begin, s, EXTERNAL));
+    for (int i = 0; i < 5; i++)
+        OK(step(s, device, 1, 1));
+    OK(cudaEventRecordWithFlags(end, s, EXTERNAL));
+    OK(cudaStreamEndCapture(s, &graph));
+    exec = instantiate(graph);
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaStreamWaitEvent(s3, end, 0));
+    OK(step(s3, device, 10, 0)); /* ordered by the event alone */
+    OK(cudaEventSynchronize(end));
+    OK(cudaEventElapsedTime(&ms, begin, end));
+    assert_true(ms > 0);
+    OK(cudaDeviceSynchronize());
+    assert_int_equal(value(), 50);
+    OK(cudaStreamBeginCapture(s, GLOBAL));
+    OK(cudaStreamWaitEvent(s, end, EXTERNAL));
+    OK(step(s, device, 1, 1));
+    OK(cudaStreamEndCapture(s, &graph));
+    exec = instantiate(graph);
+    OK(step(s3, device, 1, 7));
+    OK(cudaEventRecord(end, s3));
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaDeviceSynchronize());
+    assert_int_equal(value(), 58);
+    assert_string_equal(report(), "");
+}
+
 static void launches_of_one_graph_come_one_after_the_other(void **state)
 {
     (void)state;
@@ -774,6 +810,7 @@ int main(void)
         TEST(graphs_are_made_node_by_node),
         TEST(an_executable_graph_is_updated_in_place),
         TEST(graphs_go_into_graphs_and_captures),
+        TEST(a_graph_records_events_and_waits_for_them),
         TEST(launches_of_one_graph_come_one_after_the_other),
         TEST(forty_small_launches_gain_from_a_graph),
         TEST(right_programs_are_never_blamed),

@@ -92,7 +92,7 @@ static void add_option(char *argv[], int *count, const char *name, const char *v
 
 static bool start_program(struct host_child *out, char *argv[], struct err *err)
 {
-    int pipes[4][2]; /* commands, out, text, events */
+    int pipes[4][2] = {0}; /* commands, out, text, events */
     int opened = 0;
     while (opened < 4 && open_pipe(pipes[opened]))
         opened++;
@@ -169,7 +169,6 @@ static bool take_last_words(struct host_child *child, const json_t *event)
         child->crash_ms = clock_ms();
     if (crash)
         child->crash_signal = (int)json_integer_value(json_object_get(crash, "signal"));
-    child->exited |= end != NULL;
     const json_t *said = crash ? crash : end ? end : stuck;
     if (said && line_of(said))
         child->line_no = line_of(said);
@@ -248,8 +247,10 @@ static enum listened listen_to(struct host_child *child, double call_ms, double 
         if (child->crash_signal && child->crash_ms + ANSWER_MS < until)
             until = child->crash_ms + ANSWER_MS; /* it died, and hangs in its last words */
         double left = until - clock_ms();
-        if (left <= 0)
+        if (left <= 0) {
+            child->all_late = until >= end_ms;
             return LISTENED_LATE;
+        }
         if (poll(fds, 3, (int)left + 1) < 0 && errno != EINTR)
             return LISTENED_DEATH;
         if (fds[1].revents && !take_text(&child->output, child->out))
@@ -388,6 +389,9 @@ static void describe_death(const struct host_child *child, struct host_outcome *
     if (late && strcmp(child->phase, "wait") == 0)
         snprintf(text, len, _("N = %llu: the work that %s queued did not end within %.0f s"), n,
                  function, waited_s);
+    else if (late && child->all_late)
+        snprintf(text, len, _("%sN = %llu: the time for all cases was over while %s ran"), where, n,
+                 function);
     else if (late)
         snprintf(text, len, _("%sN = %llu: %s did not return within %.0f s"), where, n, function,
                  waited_s);
@@ -413,12 +417,14 @@ static void judge_death(struct host_child *child, struct host_outcome *out, bool
 {
     int status = 0;
     double waited_s = (clock_ms() - child->phase_ms) / 1e3;
+    bool all_late = child->all_late;
     late = late && !child->crash_signal;
     if (late) {
         struct host_outcome nothing;
         kill(child->pid, SIGQUIT); /* where are you? */
         child->phase_ms = clock_ms();
         listen_to(child, ANSWER_MS, clock_ms() + ANSWER_MS, NULL, NULL, &nothing);
+        child->all_late = all_late;
     }
     out->died = true;
     out->n = child->n;

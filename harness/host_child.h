@@ -37,7 +37,7 @@ struct host_child {
     double phase_ms, crash_ms;
     bool touched; /* the student's code has run in it */
     int crash_signal, line_no;
-    bool exited, ready;
+    bool ready, all_late; /* not one call took too long, but all together did */
 };
 
 struct host_outcome {

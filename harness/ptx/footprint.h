@@ -8,6 +8,11 @@
 
 #include "harness/ptx/exec.h"
 
+/* Is this item to be followed, although no race can be on it? With options.footprint: what the
+ * launch's parameters point into, and the program's variables. An allocation that a kernel finds by
+ * a pointer in memory is followed only where it may be written. */
+bool footprint_wants(const struct run *run, const struct ptx_memory *item);
+
 void footprint_collect(struct ptx_result *result, const struct run *run);
 
 #endif

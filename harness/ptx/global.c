@@ -2,6 +2,7 @@
 
 #include "harness/base/buf.h"
 #include "harness/ptx/async.h"
+#include "harness/ptx/footprint.h"
 #include "harness/ptx/locks.h"
 #include "harness/ptx/mem.h"
 #include "harness/ptx/targets.h"
@@ -97,7 +98,7 @@ void global_run_open(struct run *run)
     for (size_t i = 0; i < run->map.count; i++) {
         struct ptx_memory *memory = &run->map.items[i];
         forget_written(memory);
-        bool wanted = run->launch->options.footprint || (several && written[i]);
+        bool wanted = footprint_wants(run, memory) || (several && written[i]);
         if (wanted && run->block_count < SEVERAL - 1)
             run->map.hazard[i] = open_memory(memory->bytes, &watch);
         hazard->watches_global |= memory->written || run->map.hazard[i];

@@ -58,7 +58,8 @@ static void report_build(const json_t *build)
 static void add_value(struct buf *out, const json_t *value)
 {
     if (json_is_number(value))
-        buf_printf(out, "%.9g", json_number_value(value));
+        buf_printf(out, "%.*g", fabs(json_number_value(value)) >= 1e9 ? 10 : 9,
+                   json_number_value(value));
     else
         buf_add_str(out, json_is_string(value) ? json_string_value(value) : "?");
 }

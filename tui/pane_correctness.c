@@ -4,6 +4,7 @@
 
 #include "harness/base/msg.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,7 +147,8 @@ static void value_text(char out[40], const json_t *value)
     if (json_is_string(value))
         snprintf(out, 40, "%.30s", json_string_value(value));
     else if (json_is_number(value))
-        snprintf(out, 40, "%.9g", json_number_value(value));
+        snprintf(out, 40, "%.*g", fabs(json_number_value(value)) >= 1e9 ? 10 : 9,
+                 json_number_value(value));
     else
         snprintf(out, 40, "?");
 }

@@ -45,10 +45,7 @@ json_t *trial_fault(const char *name, int after)
     char text[512];
     if (calls_first_failure(&failed)) {
         int line = lines_of_call(failed.site);
-        char at[32] = "";
-        if (line)
-            snprintf(at, sizeof at, _("line %u: "), (unsigned)line);
-        snprintf(text, sizeof text, _("%s%s failed with %s: %s"), at, api_spoken(failed.api),
+        snprintf(text, sizeof text, _("%s failed with %s: %s"), api_spoken(failed.api),
                  cuda_error_name(failed.result),
                  failed.detail[0] ? failed.detail : cuda_error_meaning(failed.result));
         return api_fault(api_spoken(failed.api), line, failed.result, text);
@@ -58,6 +55,16 @@ json_t *trial_fault(const char *name, int after)
     snprintf(text, sizeof text, _("after %s the device reports %s: %s"), name,
              cuda_error_name(after), cuda_error_meaning(after));
     return api_fault(NULL, 0, after, text);
+}
+
+void trial_fault_sentence(const json_t *fault, char *out, size_t len)
+{
+    const char *text = json_string_value(json_object_get(fault, "text"));
+    const json_int_t line = json_integer_value(json_object_get(fault, "line"));
+    char at[32] = "";
+    if (line)
+        snprintf(at, sizeof at, _("line %u: "), (unsigned)line);
+    snprintf(out, len, "%s%s", at, text ? text : "");
 }
 
 static bool same_hazard(const json_t *a, const json_t *b)
@@ -155,7 +162,9 @@ void found_inspect(struct trial *trial, struct found *found, uint64_t n, const c
     }
     json_t *fault = trial_fault(name, capture && after >= IN_CAPTURE ? 0 : after);
     if (fault) {
-        found_worsen(found, VERDICT_FAULT, json_string_value(json_object_get(fault, "text")));
+        char text[600];
+        trial_fault_sentence(fault, text, sizeof text);
+        found_worsen(found, VERDICT_FAULT, text);
         if (found->fault)
             json_decref(fault);
         else
@@ -179,9 +188,10 @@ void found_discard(struct trial *trial, struct found *found)
         sim_report_free(&report);
     }
     if (fault || nothing.text[0]) {
-        char text[700];
+        char why[600] = "", text[700];
+        trial_fault_sentence(fault, why, sizeof why);
         snprintf(text, sizeof text, _("the lab's own solution could not run here: %s"),
-                 fault ? json_string_value(json_object_get(fault, "text")) : nothing.text);
+                 fault ? why : nothing.text);
         found_worsen(found, VERDICT_CANNOT_RUN, text);
         found->solution_failed = true;
         json_decref(fault);

@@ -33,8 +33,9 @@ static bool failed(struct timed *timed, bool yours, int after)
     json_t *fault = trial_fault(timed->trial->lab->run, after);
     if (!fault)
         return false;
-    const char *text = json_string_value(json_object_get(fault, "text"));
-    tell_end(yours ? VERDICT_FAULT : VERDICT_CANNOT_RUN, text ? text : "");
+    char text[600];
+    trial_fault_sentence(fault, text, sizeof text);
+    tell_end(yours ? VERDICT_FAULT : VERDICT_CANNOT_RUN, text);
     json_decref(fault);
     return true;
 }

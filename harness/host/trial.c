@@ -69,6 +69,8 @@ static json_t *number(double value)
         return json_string("nan");
     if (isinf(value))
         return json_string(value > 0 ? "inf" : "-inf");
+    if (floor(value) == value && fabs(value) < 1e15) /* all digits of an integer */
+        return json_integer((json_int_t)value);
     return json_real(value);
 }
 

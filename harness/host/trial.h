@@ -40,4 +40,7 @@ void side_close(struct side *side, const struct trial *trial);
  * function `name`), as the record's fault. NULL when nothing failed. */
 json_t *trial_fault(const char *name, int after);
 
+/* Its text, with its line in front. */
+void trial_fault_sentence(const json_t *fault, char *out, size_t len);
+
 #endif

@@ -133,16 +133,14 @@ static void describe(const struct CrossWork *work,
     else if (all_near_beginnings)
         what = _("; all of them are among a piece's first 31, where the "
                  "piece before counts too");
-    if (first == last)
-        snprintf(out->text, sizeof out->text,
-                 _("in piece %zu; no other element is wrong%s"),
-                 first / work->piece, what);
+    const size_t first_piece = first / work->piece,
+                 last_piece = last / work->piece;
+    if (first_piece == last_piece)
+        snprintf(out->text, sizeof out->text, _("in piece %zu%s"),
+                 first_piece, what);
     else
-        snprintf(out->text, sizeof out->text,
-                 _("in piece %zu; %zu elements are wrong, up to "
-                   "output[%zu] in piece %zu%s"),
-                 first / work->piece, out->wrong_count, last,
-                 last / work->piece, what);
+        snprintf(out->text, sizeof out->text, _("in pieces %zu to %zu%s"),
+                 first_piece, last_piece, what);
 }
 
 static bool input_kept(const struct CrossWork *work,

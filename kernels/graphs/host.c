@@ -113,21 +113,13 @@ static void describe(const struct GraphsWork *work,
     if (isnan(work->output[out->index]))
         what = _("; nothing was ever written there");
     else if (round->round && is_result_of(work, round, &before))
-        what =
-            _("; all of them are right for the factor of the run before");
+        what = _("; with the factor of the run before it would be right");
     else if (round->round && is_result_of(work, &before, round))
-        what = _("; all of them are right for the input of the run before");
+        what = _("; with the input of the run before it would be right");
     else if (round->round && is_result_of(work, &before, &before))
-        what = _("; all of them are the results of the run before");
-    if (out->wrong_count == 1)
-        snprintf(out->text, sizeof out->text,
-                 _("run %u of the same work; no other element is wrong%s"),
-                 round->round + 1, what);
-    else
-        snprintf(out->text, sizeof out->text,
-                 _("run %u of the same work; it is the first of %zu that "
-                   "are wrong%s"),
-                 round->round + 1, out->wrong_count, what);
+        what = _("; it is the result of the run before");
+    snprintf(out->text, sizeof out->text, _("in run %u%s"),
+             round->round + 1, what);
 }
 
 static void input_kept(const struct GraphsWork *work,

@@ -96,8 +96,8 @@ static void tells_which_input_a_graph_has_kept(void **state)
     assert_int_equal(found.wrong_count, N);
     assert_non_null(strstr(found.text, "nothing was ever written"));
     static const char *const says[2][2] = {
-        {NULL, "right for the factor of the run before"},
-        {"right for the input of the run before", "the results of the run before"}};
+        {NULL, "with the factor of the run before"},
+        {"with the input of the run before", "it is the result of the run before"}};
     for (int stale_input = 0; stale_input < 2; stale_input++)
         for (int stale_factor = 0; stale_factor < 2; stale_factor++) {
             run(&work, stale_input ? old : work.input, stale_factor ? old_factor : work.factor);

@@ -92,6 +92,13 @@ static void emit_compiled(struct attempt *a)
         emit_set(a->answer.emit, json_pack("{s:o}", "resources", resources));
 }
 
+/* It is drawn beside the student's run, and timed. */
+static bool wants_baseline(const struct attempt *a)
+{
+    const bool *stages = a->answer.work->stages;
+    return stages[STAGE_TIMELINE] || (stages[STAGE_TIME] && host_warm_fits_gpu(a->warm));
+}
+
 static bool compile_stage(struct attempt *a)
 {
     struct err err = {0};
@@ -111,6 +118,8 @@ static bool compile_stage(struct attempt *a)
     answer_build(&a->answer, &a->yours.build, toolkit_json(a));
     if (a->yours.build.ok)
         emit_compiled(a);
+    if (a->yours.build.ok && wants_baseline(a))
+        host_warm_baseline(a->warm, &err); /* now: later stages have less time */
     emit_done(a->answer.emit, name, a->yours.build.ms);
     return a->yours.build.ok;
 }
@@ -183,7 +192,7 @@ static void add_death(struct attempt *a, struct trial_run *run, bool gpu)
                        verdict_name(outcome->verdict), "text", json_text(outcome->summary)));
 }
 
-static json_t *load_command(struct attempt *a, bool gpu)
+static json_t *load_command(struct attempt *a)
 {
     struct err ignored = {0};
     json_t *command =
@@ -191,8 +200,7 @@ static json_t *load_command(struct attempt *a, bool gpu)
                   json_text(a->warm->solution.object));
     if (a->yours.lines)
         json_object_set_new(command, "lines", json_text(a->yours.lines));
-    bool drawn = gpu || a->answer.work->stages[STAGE_TIMELINE];
-    if (drawn && host_warm_baseline(a->warm, &ignored))
+    if (wants_baseline(a) && host_warm_baseline(a->warm, &ignored))
         json_object_set_new(command, "baseline", json_text(a->warm->baseline.object));
     return command;
 }
@@ -206,8 +214,7 @@ static bool run_trial(struct attempt *a, struct trial_run *run, bool gpu, const 
     if (!host_warm_child(a->warm, &run->child, gpu, seed, err))
         return false;
     run->ran = true;
-    host_child_do(&run->child, load_command(a, gpu), CALL_MS, deadline_ms, hear, run,
-                  &run->outcome);
+    host_child_do(&run->child, load_command(a), CALL_MS, deadline_ms, hear, run, &run->outcome);
     if (run->outcome.verdict == VERDICT_PASS) {
         json_t *list = json_array();
         for (size_t i = 0; i < count; i++)

@@ -187,13 +187,16 @@ static struct access find_access(const void *instruction)
     return access;
 }
 
-static bool is_write(const ucontext_t *context)
+/* Where the processor does not say, a page that only bars writing tells; on others nothing is
+ * reported that holds for a write only. */
+static bool is_write(const ucontext_t *context, const struct guard_page *page)
 {
 #ifdef __x86_64__
+    (void)page;
     return context->uc_mcontext.gregs[REG_ERR] & 2;
 #else
     (void)context;
-    return false; /* not known: nothing is reported that holds for a write only */
+    return page && !page->writers;
 #endif
 }
 
@@ -214,9 +217,10 @@ static const void *instruction_of(const ucontext_t *context)
  * a byte it was asked for. */
 static bool judge(uintptr_t address, const ucontext_t *context)
 {
-    bool write = is_write(context), found = false;
     uintptr_t from = address, to = address + 1;
+    bool found = false;
     lock();
+    bool write = is_write(context, guard_page_of((const void *)address));
     for (size_t i = 0; i < guard.need_count; i++)
         found |= conflicts(&guard.needs[i], from, to, write);
     unlock();

@@ -141,3 +141,41 @@ int pthread_join(pthread_t thread, void **result)
         host_thread_joined(thread);
     return failed;
 }
+
+/* libc's newest; dlsym alone may find the one of another layout. */
+static void *next_condition(const char *name)
+{
+    static const char *const versions[] = {"GLIBC_2.3.2", "GLIBC_2.17", "GLIBC_2.30", "GLIBC_2.34"};
+    void *found = NULL;
+    for (size_t i = 0; !found && i < sizeof versions / sizeof *versions; i++)
+        found = dlvsym(RTLD_NEXT, name, versions[i]);
+    return found ? found : next(name);
+}
+
+int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
+{
+    int (*wait)(pthread_cond_t *, pthread_mutex_t *);
+    *(void **)&wait = next_condition("pthread_cond_wait");
+    int failed = wait(condition, mutex);
+    if (!failed && is_virtual(__builtin_return_address(0)))
+        host_woken(condition);
+    return failed;
+}
+
+int pthread_cond_signal(pthread_cond_t *condition)
+{
+    int (*tell)(pthread_cond_t *);
+    *(void **)&tell = next_condition("pthread_cond_signal");
+    if (is_virtual(__builtin_return_address(0)))
+        host_signalled(condition);
+    return tell(condition);
+}
+
+int pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    int (*tell)(pthread_cond_t *);
+    *(void **)&tell = next_condition("pthread_cond_broadcast");
+    if (is_virtual(__builtin_return_address(0)))
+        host_signalled(condition);
+    return tell(condition);
+}

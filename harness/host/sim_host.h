@@ -2,7 +2,8 @@
  * it: copying memory, reading clocks, starting threads.
  *
  * Each thread has its own virtual time: it starts with that of the thread that started it, and who
- * joins it has waited for it. Until sim_host_open, and on a GPU, everything is as it always is.
+ * joins it, or is woken by it, has waited for it. Until sim_host_open, and on a GPU, everything is
+ * as it always is.
  *
  * It never changes a result: memory is copied as asked for, threads are real threads. */
 #ifndef STRIDE_HOST_SIM_HOST_H
@@ -41,5 +42,9 @@ void *host_thread_run(void *thread); /* the function to start, with a struct hos
 void host_thread_started(struct host_thread *thread, unsigned long id);
 void host_thread_forget(struct host_thread *thread); /* it was not started after all */
 void host_thread_joined(unsigned long id);
+
+/* A condition variable is signalled; a thread goes on that waited for it: not before that. */
+void host_signalled(const void *condition);
+void host_woken(const void *condition);
 
 #endif

@@ -148,6 +148,31 @@ static void a_thread_that_waits_for_the_device_waits_alone(void **state)
     assert_int_equal(runtime.cudaFreeHost(pinned), 0);
 }
 
+static void *copy_and_signal(void *condition)
+{
+    host_move(to, from, BYTES, __builtin_frame_address(0));
+    host_signalled(condition);
+    host_pass(5000);
+    return NULL;
+}
+
+static void who_is_woken_has_waited(void **state)
+{
+    (void)state;
+    static _Alignas(16) char conditions[32]; /* neighbours never share a place */
+    void *done = conditions, *other = conditions + 16;
+    double before = now_us();
+    pthread_t id = start(copy_and_signal, done);
+    assert_int_equal(pthread_join(id, NULL),
+                     0); /* the real thread; virtual time knows of no join */
+    host_woken(other);
+    assert_true(now_us() - before < 10);
+    host_woken(done);
+    assert_true(about(now_us() - before, copy_us));
+    host_thread_joined(id);
+    assert_true(about(now_us() - before, copy_us + 5000));
+}
+
 static void memory_in_flight_is_copied_all_the_same(void **state)
 {
     (void)state;
@@ -175,6 +200,7 @@ int main(void)
         TEST(a_loop_that_waits_for_a_time_ends),
         TEST(threads_that_copy_do_it_at_once),
         TEST(a_thread_that_waits_for_the_device_waits_alone),
+        TEST(who_is_woken_has_waited),
         TEST(memory_in_flight_is_copied_all_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

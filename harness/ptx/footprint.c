@@ -32,6 +32,10 @@ static bool untouched(const struct global_words *words, uint64_t i)
     return !any;
 }
 
+/* A kernel may get the end of one piece and read backwards from there, or a place in front of the
+ * first element. */
+enum { NEAR = 4096 };
+
 bool footprint_wants(const struct run *run, const struct ptx_memory *item)
 {
     const struct ptx_launch *launch = run->launch;
@@ -43,7 +47,7 @@ bool footprint_wants(const struct run *run, const struct ptx_memory *item)
         return true;
     for (size_t at = 0; at + sizeof value <= launch->param_bytes; at += 4) {
         memcpy(&value, params + at, sizeof value);
-        if (value - item->va < item->bytes)
+        if (value - item->va + NEAR <= item->bytes + 2 * NEAR)
             return true;
     }
     return false;

@@ -374,7 +374,8 @@ static bool use_cached(const struct host_builder *builder, struct host_build *ou
 static bool build_anew(const struct host_builder *builder, struct host_build *out,
                        const struct buf *key, const char *own_headers, struct err *err)
 {
-    static const char *const names[] = {OBJECT, LINES, LOG, NULL};
+    /* The source too: stride-host names memory by what it says (harness/host/names.h). */
+    const char *const names[] = {OBJECT, LINES, LOG, out->build.name, NULL};
     char *folder = scratch_make(err);
     if (!folder)
         return false;

@@ -156,7 +156,10 @@ void found_inspect(struct trial *trial, struct found *found, uint64_t n, const c
     take_simulated(trial, found, n, spans);
     if (calls_missing()) {
         char text[200];
-        snprintf(text, sizeof text, _("the CUDA runtime of this machine has no %s"),
+        snprintf(text, sizeof text,
+                 trial->simulated
+                     ? _("the simulator does not know %s; on a machine with a GPU it would run")
+                     : _("the CUDA runtime of this machine has no %s"),
                  calls_missing());
         found_worsen(found, VERDICT_CANNOT_RUN, text);
     }

@@ -3,6 +3,7 @@
  * goes to descriptor 3. docs/host-labs.md describes both. */
 #include "calls.h"
 #include "lines.h"
+#include "names.h"
 #include "object.h"
 #include "sandbox.h"
 #include "sim_host.h"
@@ -110,6 +111,15 @@ static void end_unknown(const char *name, const char *why)
     tell_end(VERDICT_CANNOT_RUN, text);
 }
 
+/* The source lies beside the table; without it memory is named by its line alone. */
+static void load_names(const char *lines)
+{
+    const char *slash = strrchr(lines, '/');
+    char *source = mem_printf("%.*skernel.cu", slash ? (int)(slash + 1 - lines) : 0, lines);
+    names_load(source, NULL);
+    free(source);
+}
+
 /* The solution first: its functions are known to be there, and what it loads the student's needs.
  */
 static void load(struct trial *trial, const json_t *command)
@@ -137,6 +147,8 @@ static void load(struct trial *trial, const json_t *command)
     }
     if (lines && !lines_load(lines, &err))
         fprintf(stderr, "stride-host: %s\n", err.text);
+    if (lines)
+        load_names(lines);
     sandbox_close();
     tell_phase("load", 0, 0);
     if (!object_load(&trial->yours, yours, trial->lab, &err)) {

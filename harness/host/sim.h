@@ -106,7 +106,7 @@ struct memory {
     int freed_line;
     bool freed;
     bool variable; /* __device__ or __constant__: the program's own */
-    char name[48]; /* in sentences: "memory of line 12" */
+    char name[48]; /* in sentences: "work->input", or "the memory of line 12" */
     struct memory *next;
 };
 

@@ -15,6 +15,7 @@ enum {
     SHARED_DEFAULT = 48 << 10,
     SHARED_MOST = 227 << 10,
     INTERPRETER_THREADS = 8,
+    STEPS_PER_BLOCK = 1 << 25,
 };
 
 /* ---- at the call */
@@ -256,7 +257,7 @@ double launch_run(struct op *op)
                     .counters = true,
                     .footprint = true,
                     .threads = interpreter_threads(),
-                    .steps = sim.options.steps,
+                    .steps = sim.options.steps ? sim.options.steps : STEPS_PER_BLOCK,
                     .deadline_ms = sim.options.deadline_ms,
                     .seed = sim.options.seed},
     };

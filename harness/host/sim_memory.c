@@ -1,6 +1,7 @@
 /* Memory: device allocations, which the host cannot touch, and page-locked host memory. */
 #include "sim.h"
 
+#include "names.h"
 #include "sim_guard.h"
 
 #include "harness/base/buf.h"
@@ -125,7 +126,9 @@ struct memory *memory_add(enum memory_kind kind, void *host, size_t bytes)
         device.next += (bytes + 2 * GAP - 1) & ~(GAP - 1);
         device.used += bytes;
     }
-    if (m->line)
+    if (names_find(m->line, m->name, sizeof m->name))
+        ;
+    else if (m->line)
         snprintf(m->name, sizeof m->name, _("the memory of line %d"), m->line);
     else
         snprintf(m->name, sizeof m->name, "%s", _("an allocation"));

@@ -45,8 +45,9 @@ BASE_SRC := $(call src,harness/base/*.c)
 VEC_SRC  := $(wildcard harness/ptx/exec_*.c)
 PTX_SRC  := $(filter-out $(VEC_SRC),$(call src,harness/ptx/*.c))
 HARN_SRC := $(call src,harness/*.c) $(wildcard kernels/*/lab.c)
-# override.c stands in for functions of libc and belongs to stride-host alone.
-HOST_SRC := $(filter-out %/override.c,$(call src,harness/host/*.c)) $(wildcard kernels/*/host.c)
+# override.c and denied.c stand in for functions of libc and belong to stride-host alone.
+HOST_OWN := harness/host/override.c harness/host/denied.c
+HOST_SRC := $(filter-out $(HOST_OWN),$(call src,harness/host/*.c)) $(wildcard kernels/*/host.c)
 TUI_SRC  := $(call src,tui/*.c)
 LIBS     := $(foreach l,tui harness host ptx base,$(BUILD)/lib$(l).a)
 TESTS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
@@ -77,7 +78,7 @@ $(BUILD)/stride-harness: $(BUILD)/harness/main.o $(BUILD)/libharness.a $(BUILD)/
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_BASE) $(LIBS_HARNESS)
 
 # It exports the CUDA runtime's functions to the student's shared object (harness/host/api.def).
-$(BUILD)/stride-host: $(BUILD)/harness/host/main.o $(BUILD)/harness/host/override.o $(BUILD)/libhost.a $(BUILD)/libptx.a \
+$(BUILD)/stride-host: $(BUILD)/harness/host/main.o $(call obj,$(HOST_OWN)) $(BUILD)/libhost.a $(BUILD)/libptx.a \
                       $(BUILD)/libbase.a
 	$(Q)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $(filter %.o,$^) -Wl,--whole-archive $(BUILD)/libhost.a -Wl,--no-whole-archive $(filter-out %libhost.a %.o,$^) $(LIBS_BASE) $(LIBS_HARNESS)
 

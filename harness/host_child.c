@@ -169,6 +169,12 @@ static bool take_last_words(struct host_child *child, const json_t *event)
         child->crash_ms = clock_ms();
     if (crash)
         child->crash_signal = (int)json_integer_value(json_object_get(crash, "signal"));
+    const json_t *denied = json_object_get(event, "denied");
+    if (denied) {
+        child->denied = true;
+        child->denied_line = line_of(denied);
+        return true;
+    }
     const json_t *said = crash ? crash : end ? end : stuck;
     if (said && line_of(said))
         child->line_no = line_of(said);
@@ -457,6 +463,20 @@ static void judge_death(struct host_child *child, struct host_outcome *out, bool
 
 /* ---- commands */
 
+/* The summary says it too: a program whose children are missing may do anything. */
+static void add_denied(struct host_child *child, struct host_outcome *out)
+{
+    char where[40] = "";
+    size_t len = strlen(out->summary);
+    if (!child->denied || child->denied_told || !len)
+        return;
+    child->denied_told = true;
+    if (child->denied_line)
+        snprintf(where, sizeof where, _("line %u: "), (unsigned)child->denied_line);
+    snprintf(out->summary + len, sizeof out->summary - len,
+             _("; %sit tried to start another process, which is not allowed here"), where);
+}
+
 static void pump(struct host_child *child, double call_ms, double deadline_ms,
                  host_listener *listener, void *context, struct host_outcome *out)
 {
@@ -464,6 +484,7 @@ static void pump(struct host_child *child, double call_ms, double deadline_ms,
     enum listened how = listen_to(child, call_ms, clock_ms() + deadline_ms, listener, context, out);
     if (how != LISTENED_END)
         judge_death(child, out, how == LISTENED_LATE);
+    add_denied(child, out);
 }
 
 bool host_child_wait(struct host_child *child, double deadline_ms, struct err *err)

@@ -36,8 +36,9 @@ struct host_child {
     unsigned round;
     double phase_ms, crash_ms;
     bool touched; /* the student's code has run in it */
-    int crash_signal, line_no;
-    bool ready, all_late; /* not one call took too long, but all together did */
+    int crash_signal, line_no, denied_line;
+    bool denied, denied_told; /* it tried to start a process */
+    bool ready, all_late;     /* not one call took too long, but all together did */
 };
 
 struct host_outcome {

@@ -2,6 +2,7 @@
  * simulated runtime. Commands come on standard input, one JSON object a line; what became of them
  * goes to descriptor 3. docs/host-labs.md describes both. */
 #include "calls.h"
+#include "denied.h"
 #include "lines.h"
 #include "names.h"
 #include "object.h"
@@ -149,7 +150,8 @@ static void load(struct trial *trial, const json_t *command)
         fprintf(stderr, "stride-host: %s\n", err.text);
     if (lines)
         load_names(lines);
-    sandbox_close();
+    sandbox_close(trial->simulated);
+    denied_begin();
     tell_phase("load", 0, 0);
     if (!object_load(&trial->yours, yours, trial->lab, &err)) {
         tell_end(VERDICT_NO_BUILD, err.text);

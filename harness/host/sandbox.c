@@ -8,7 +8,6 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,11 +18,12 @@
 #include <unistd.h>
 
 enum {
-    TEXT_MOST = 1 << 20, /* of each of stdout and stderr */
-    PROCESSES_MOST = 2048,
+    TEXT_MOST = 1 << 20,   /* of each of stdout and stderr */
+    PROCESSES_MOST = 4096, /* of the user, all programs together */
     X32 = 0x40000000
 };
 
+static const rlim_t memory_most = 2ull << 30;
 static const rlim_t file_most = 1u << 30; /* CUDA's own caches and shared memory are files too */
 
 /* ---- text */
@@ -86,7 +86,7 @@ void sandbox_begin(void)
 /* Refuses this call altogether. */
 #define NEVER(number, reason) EQUAL(number, 0, 1), REFUSE(reason)
 
-static bool refuse_processes(void)
+static void refuse_processes(void)
 {
     struct sock_filter code[] = {
         FIELD(arch),
@@ -119,26 +119,37 @@ static bool refuse_processes(void)
         ALLOW,
     };
     struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        return false;
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) ==
-               0 ||
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    /* For all threads, or for those that are started from here. A kernel that has neither still has
+     * the limit on processes. */
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 #else
 
-static bool refuse_processes(void)
+static void refuse_processes(void)
 {
-    return false;
 }
 
 #endif
 
-void sandbox_close(void)
+/* Then malloc fails in the student's code, and the system need not choose whom to kill. */
+static void limit_memory(void)
+{
+    rlim_t most = memory_most;
+    long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0 && (rlim_t)pages * (rlim_t)page < most)
+        most = (rlim_t)pages * (rlim_t)page;
+    setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+}
+
+void sandbox_close(bool simulated)
 {
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){file_most, file_most});
-    if (!refuse_processes())
-        setrlimit(RLIMIT_NPROC, &(struct rlimit){PROCESSES_MOST, PROCESSES_MOST});
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){PROCESSES_MOST, PROCESSES_MOST}); /* threads count */
+    if (simulated)
+        limit_memory();
+    refuse_processes();
 }

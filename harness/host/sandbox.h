@@ -8,12 +8,15 @@
 #ifndef STRIDE_HOST_SANDBOX_H
 #define STRIDE_HOST_SANDBOX_H
 
+#include <stdbool.h>
+
 /* At the start of the program: no core, dies with its parent, first to go when memory is short;
  * stdout and stderr come out at once, up to a limit, and are dropped beyond it. */
 void sandbox_begin(void);
 
 /* Before the first line of the student's runs: no new processes (threads are fine), no signals to
- * others, no large files. */
-void sandbox_close(void);
+ * others, no large files; where it is simulated, also no more memory than a lab needs by far (a
+ * GPU's driver reserves what it likes). */
+void sandbox_close(bool simulated);
 
 #endif

@@ -275,7 +275,8 @@ void copy_touches(struct op *op);
 void set_touches(struct op *op);
 void op_touch(struct op *op, uint64_t from, uint64_t bytes, uint8_t how); /* in ascending order */
 
-/* Runs op and everything that it needs. The host does not know about it yet. */
+/* Runs op (to which the caller has a reference) and everything that it needs. The host does not
+ * know about it yet. */
 void sim_run(struct op *op);
 void sim_run_all(void);
 

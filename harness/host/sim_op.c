@@ -370,14 +370,13 @@ void sim_run(struct op *target)
 {
     if (!target || target->done)
         return;
-    op_keep(target);
+    uint64_t last = target->number;
     mark(target);
-    for (struct op *op = sim.pending, *next; op && op->number <= target->number; op = next) {
+    for (struct op *op = sim.pending, *next; op && op->number <= last; op = next) {
         next = op->next;
         if (op->marked)
             run_one(op);
     }
-    op_drop(target);
 }
 
 void sim_run_all(void)

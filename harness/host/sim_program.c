@@ -135,8 +135,9 @@ static void unregister(void **handle)
     sim_unlock();
 }
 
-static void register_function(void **handle, const char *host, char *device, const char *name,
-                              int limit, void *tid, void *bid, void *block, void *grid, int *warp)
+static void register_function(void **handle, const char *host, const char *device, const char *name,
+                              int limit, void *tid, void *bid, void *block, void *grid,
+                              const int *warp)
 {
     (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     sim_lock();
@@ -151,8 +152,8 @@ static void register_function(void **handle, const char *host, char *device, con
     sim_unlock();
 }
 
-static void register_var(void **handle, char *host, char *device, const char *name, int ext,
-                         size_t bytes, int constant, int global)
+static void register_var(void **handle, const char *host, const char *device, const char *name,
+                         int ext, size_t bytes, int constant, int global)
 {
     (void)device, (void)ext, (void)constant, (void)global;
     sim_lock();

@@ -24,9 +24,16 @@ static struct graph_exec *execs;
 
 static struct graph_exec *exec_find(const void *handle)
 {
-    for (struct graph_exec *exec = execs; exec; exec = exec->next)
-        if (exec == handle)
-            return exec->destroyed ? NULL : exec;
+    struct graph_exec *exec = execs;
+    while (exec && exec != handle)
+        exec = exec->next;
+    if (exec && !exec->destroyed)
+        return exec;
+    if (exec)
+        sim_why(_("the graph instantiated at line %d was destroyed already"), exec->line);
+    else
+        sim_why("%s", handle ? _("this graph was never instantiated")
+                             : _("the instantiated graph is a null pointer"));
     return NULL;
 }
 

@@ -17,7 +17,9 @@
 
 #include <stddef.h>
 
-#define kGraphsSteps 40
+#ifndef kGraphsSteps
+#define kGraphsSteps 40 /* even */
+#endif
 
 /* What your functions and Stride share. */
 struct GraphsWork {

@@ -21,9 +21,16 @@ struct part_rule {
     bool program;
 };
 
+#if defined(__aarch64__)
+#define TARGET "targets/sbsa-linux"
+#define SYSTEM "lib/aarch64-linux-gnu"
+#else
+#define TARGET "targets/x86_64-linux"
+#define SYSTEM "lib/x86_64-linux-gnu"
+#endif
 #define LIB_FOLDERS                                                                                \
     {                                                                                              \
-        "lib64", "lib", "targets/x86_64-linux/lib", "lib/x86_64-linux-gnu"                         \
+        "lib64", "lib", TARGET "/lib", SYSTEM                                                      \
     }
 #define BIN_FOLDERS                                                                                \
     {                                                                                              \
@@ -34,7 +41,7 @@ static const struct part_rule rules[PART_COUNT] = {
     [PART_NVRTC] = {"NVRTC", LIB_FOLDERS, "libnvrtc.so*", false},
     [PART_BUILTINS] = {"NVRTC's built-ins", LIB_FOLDERS, "libnvrtc-builtins.so*", false},
     [PART_HEADERS] = {"the CUDA headers",
-                      {"include", "targets/x86_64-linux/include", NULL, NULL},
+                      {"include", TARGET "/include", NULL, NULL},
                       "cuda_fp16.h",
                       false},
     [PART_NVCC] = {"nvcc", BIN_FOLDERS, "nvcc", true},
@@ -44,8 +51,7 @@ static const struct part_rule rules[PART_COUNT] = {
     [PART_SANITIZER] = {"compute-sanitizer", BIN_FOLDERS, "compute-sanitizer", true},
     [PART_CUDART] = {"the CUDA runtime", LIB_FOLDERS, "libcudart.so*", false},
     [PART_CUPTI] = {"CUPTI",
-                    {"lib64", "extras/CUPTI/lib64", "targets/x86_64-linux/lib",
-                     "lib/x86_64-linux-gnu"},
+                    {"lib64", "extras/CUPTI/lib64", TARGET "/lib", SYSTEM},
                     "libcupti.so*",
                     false},
     [PART_CUBLAS] = {"cuBLAS", LIB_FOLDERS, "libcublas.so*", false},

@@ -129,7 +129,9 @@ static const char *verb(uint8_t how)
 static void name_op(const struct op *op, char *out, size_t size)
 {
     char stream[48];
-    if (op->stream->legacy)
+    if (op->graph)
+        snprintf(stream, sizeof stream, _("graph launch %u"), (unsigned)op->graph);
+    else if (op->stream->legacy)
         snprintf(stream, sizeof stream, "%s", _("the default stream"));
     else
         snprintf(stream, sizeof stream, _("stream %u"), (unsigned)op->stream->number);
@@ -180,11 +182,17 @@ static void report_clash(const struct op *first, const struct op *second, const 
     else
         snprintf(where, sizeof where, _("%llu bytes of host memory"),
                  (unsigned long long)(clash->to - clash->from));
-    report_unordered(second->work.line, first->work.line,
-                     _("%s %s %s, and %s %s them, with nothing between the two that orders them: "
-                       "record an event behind the first and let the second's stream wait for it "
-                       "(cudaStreamWaitEvent), or put both into one stream"),
-                     b, verb(how_at(second, clash)), where, a, verb(how_at(first, clash)));
+    bool one_graph = first->graph && first->graph == second->graph;
+    report_unordered(
+        second->work.line, first->work.line,
+        one_graph
+            ? _("%s %s %s, and %s %s them, and no path of the graph leads from the one to the "
+                "other: add a dependency; in a capture, record an event behind the first and let "
+                "the second's stream wait for it (cudaStreamWaitEvent)")
+            : _("%s %s %s, and %s %s them, with nothing between the two that orders them: record "
+                "an event behind the first and let the second's stream wait for it "
+                "(cudaStreamWaitEvent), or put both into one stream"),
+        b, verb(how_at(second, clash)), where, a, verb(how_at(first, clash)));
 }
 
 void order_check(const struct op *op)

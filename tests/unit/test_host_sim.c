@@ -379,6 +379,38 @@ static void default_stream_mix(void **state)
     assert_int_equal(f.h[5], 1);
 }
 
+static void branches_of_a_graph(void **state)
+{
+    void *graph, *exec;
+    (void)state;
+    for (int joined = 0; joined < 2; joined++) {
+        OK(10, cudaStreamBeginCapture(f.a, 0));
+        OK(11, cudaEventRecord(f.ready, f.a));
+        OK(12, cudaStreamWaitEvent(f.b, f.ready, 0));
+        OK(13, run_add(f.x, N, f.a));
+        if (joined) {
+            OK(14, cudaEventRecord(f.ready, f.a));
+            OK(15, cudaStreamWaitEvent(f.b, f.ready, 0));
+        }
+        OK(16, run_add(f.x, N, f.b));
+        OK(17, cudaEventRecord(f.ready, f.b));
+        OK(18, cudaStreamWaitEvent(f.a, f.ready, 0));
+        OK(19, cudaStreamEndCapture(f.a, &graph));
+        OK(20, cudaGraphInstantiate(&exec, graph, 0));
+        OK(21, cudaGraphLaunch(exec, f.a));
+        OK(22, cudaGraphLaunch(exec, f.a));
+        OK(23, cudaStreamSynchronize(f.a));
+        OK(24, cudaGraphExecDestroy(exec));
+        OK(25, cudaGraphDestroy(graph));
+        if (joined) {
+            assert_clean();
+        } else {
+            assert_hazard("unordered", 16, 13);
+            assert_non_null(strstr(hazard_text(), "no path of the graph"));
+        }
+    }
+}
+
 /* ---- the host's side */
 
 static void host_memory_in_flight(void **state)
@@ -506,6 +538,7 @@ int main(void)
         T(ping_pong),
         T(pinned_double_buffering),
         T(default_stream_mix),
+        T(branches_of_a_graph),
         T(host_memory_in_flight),
         T(what_was_not_waited_for_is_not_there),
         T(pinned_memory_is_read_late),

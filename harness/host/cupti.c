@@ -247,15 +247,30 @@ static void plain_name(const char *name, char *out, size_t len)
     free(whole);
 }
 
+/* CUPTI's number of the calling thread's context's default stream, or UINT32_MAX. */
+static uint32_t find_default_stream(const struct cupti *cupti)
+{
+    void *context = NULL;
+    uint32_t id;
+    int (*current)(void **context) = NULL;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (driver) {
+        *(void **)(&current) = dlsym(driver, "cuCtxGetCurrent");
+        dlclose(driver);
+    }
+    if (!current || current(&context) != 0 || !context ||
+        cupti->cuptiGetStreamIdEx(context, NULL, 0, &id) != OK)
+        return UINT32_MAX;
+    return id;
+}
+
 bool cupti_stop(struct cupti *cupti, int (*line_of)(const void *site), struct spans *out,
                 struct err *err)
 {
     atomic_store(&recording, false);
     int result = cupti->cuptiActivityFlushAll(FLUSH_FORCED);
     disable(cupti, KINDS);
-    struct cupti_reading reading = {UINT32_MAX, line_of, plain_name};
-    if (cupti->cuptiGetStreamIdEx(NULL, NULL, 0, &reading.default_stream) != OK)
-        reading.default_stream = UINT32_MAX;
+    struct cupti_reading reading = {find_default_stream(cupti), line_of, plain_name};
     if (result != OK)
         return explain(cupti, result, err);
     pthread_mutex_lock(&cupti->lock);

@@ -161,7 +161,7 @@ static void run_yours(struct trial *trial, struct found *found, const struct sid
     tell_phase("open", n, 0);
     side_open(&yours, trial, &trial->yours, n);
     found_inspect(trial, found, n, trial->lab->open, NULL);
-    for (unsigned r = 0; r < trial->lab->rounds && may_go_on(found); r++) {
+    for (unsigned r = 0; r < trial->lab->rounds && may_go_on(found) && !found->lost; r++) {
         struct host_round round = {n, trial->seed, r};
         run_round(trial, found, solution, &yours, &round, metrics, spans);
     }

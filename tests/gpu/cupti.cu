@@ -162,8 +162,8 @@ static void judge(const spans *spans, bool lines)
     expect("streams", STREAMS, streams);
     expect("in the default stream", 1, default_stream > 1);
     expect("pageable copies", 1, pageable > 0);
-    expect("waits of a stream", 1, count(spans, SPAN_WAIT, lines ? line_wait : 0));
-    if (lines) {
+    if (lines) { // without them the host's own waits would be counted, too
+        expect("waits of a stream", 1, count(spans, SPAN_WAIT, line_wait));
         expect("kernels of that line", CHUNKS, count(spans, SPAN_KERNEL, line_kernel));
         expect("kernels of the launch's line", NODES * LAUNCHES, count(spans, SPAN_KERNEL, line_graph));
         expect("pageable copy of its line", 1, count(spans, SPAN_H2D, line_pageable) > 0);
@@ -271,7 +271,9 @@ static int raw(const char *path)
     run_program(&p);
     flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     cupti_reading reading = {UINT32_MAX, nullptr, nullptr};
-    stream_id(nullptr, nullptr, 0, &reading.default_stream);
+    CUcontext context = nullptr;
+    cuCtxGetCurrent(&context);
+    stream_id(context, nullptr, 0, &reading.default_stream);
     printf("default stream: %u\n", reading.default_stream);
     spans spans = {};
     cupti_log_spans(&notes, &reading, &spans);

@@ -52,6 +52,22 @@ static inline void counters_shared_same(struct warp *w, const struct op *op, uin
     site->bytes += (uint32_t)__builtin_popcount(mask) * bytes;
 }
 
+/* 4-byte reads of each half of the warp in one go: `words` neighbouring words from `first` on. */
+static inline void counters_shared_halves(struct warp *w, const struct op *op, uint32_t first_low,
+                                          uint32_t words_low, uint32_t first_high,
+                                          uint32_t words_high)
+{
+    struct site_counters *site = &w->worker->sites[op->site];
+    uint32_t low = first_low / 4, high = first_high / 4, apart = (high - low) & 31;
+    uint32_t from = low < high ? low : high;
+    uint32_t end = low + words_low > high + words_high ? low + words_low : high + words_high;
+    bool conflict = end - from > 32 && (apart < words_low || apart + words_high > 32);
+    site->requests++;
+    site->units += 1 + conflict;
+    site->ideal++;
+    site->bytes += 128;
+}
+
 static inline void counters_global_row(struct warp *w, const struct op *op, uint64_t first,
                                        uint32_t bytes)
 {

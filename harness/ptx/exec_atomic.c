@@ -6,7 +6,7 @@
 
 #include "harness/ptx/atomic.h"
 #include "harness/ptx/float.h"
-#include "harness/ptx/hazard.h"
+#include "harness/ptx/hazard_shared.h"
 #include "harness/ptx/mem.h"
 
 static inline u32 add_halves(u32 x, u32 y, bool is_bf16)

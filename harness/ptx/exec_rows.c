@@ -1,7 +1,7 @@
 /* Rows of the shadow for asynchronous copies: 32 lanes whose destinations stand one behind the
  * other, as in any well-made tile loader. */
 #include "harness/ptx/async.h"
-#include "harness/ptx/hazard.h"
+#include "harness/ptx/hazard_shared.h"
 #include "harness/ptx/vec.h"
 
 static inline vu32 lane_of(int vector, uint32_t shift)

@@ -1,7 +1,7 @@
 /* Loads and stores of shared memory. Two shapes come first: 32 lanes in a row, and all lanes at one
  * address; everything else goes lane by lane. */
 #include "harness/ptx/access.h"
-#include "harness/ptx/hazard.h"
+#include "harness/ptx/hazard_shared.h"
 #include "harness/ptx/mem.h"
 
 /* The first lane whose access is out of bounds or misaligned, 32 when there is none. */
@@ -42,17 +42,11 @@ const struct op *ISA(load_shared_lanes)(struct warp *w, const struct op *op, u32
     if (op->width == 4 && op->mode == 4 && mask == w->live) {
         for (unsigned v = 0; v < op->vec; v++) {
             char *d = (char *)reg32(w, op->d[v]);
+            const u32 *from = (const u32 *)(const void *)(shared + 4 * v);
             for (int k = 0; k < V32_COUNT; k++) {
-                vu32 at = v32_load(a + k * V32_LANES);
                 /* dead lanes may point anywhere; they read offset 0 */
-                at &= v32_spread(mask >> (k * V32_LANES));
-#if defined(V_AVX512)
-                *(vu32 *)(d + k * V_BYTES) =
-                    (vu32)_mm512_i32gather_epi32((__m512i)at, shared + 4 * v, 1);
-#else
-                *(vu32 *)(d + k * V_BYTES) = (vu32)_mm256_i32gather_epi32(
-                    (const int *)(const void *)(shared + 4 * v), (__m256i)at, 1);
-#endif
+                vu32 at = v32_load(a + k * V32_LANES) & v32_spread(mask >> (k * V32_LANES));
+                *(vu32 *)(d + k * V_BYTES) = v32_gather(from, at);
             }
         }
         return op + 1;
@@ -100,6 +94,44 @@ static inline bool all_in_row(const struct warp *w, const struct op *op)
     return v32_bits(same) == (u32)((1ull << V32_LANES) - 1);
 }
 
+/* Is each half of the warp in a row, or all at one address? */
+static inline bool in_halves(const u32 a[WARP_LANES])
+{
+    vs32 same = ~(vs32){0};
+    for (int k = 0; k < V32_COUNT; k++) {
+        const u32 *half = a + k * V32_LANES / 16 * 16;
+        u32 step = half[1] == half[0] ? 0 : 4, lane = (u32)(k * V32_LANES) & 15;
+        vu32 want = v32_set(half[0]) + (v32_iota() + v32_set(lane)) * step;
+        same &= (vs32)(v32_load(a + k * V32_LANES) == want);
+    }
+    return v32_bits(same) == (u32)((1ull << V32_LANES) - 1);
+}
+
+static inline void load_half(struct warp *w, const struct op *op, unsigned lane, const u32 *a)
+{
+    char *to = (char *)(reg32(w, op->d[0]) + lane);
+    const uint8_t *from = w->block->shared + a[lane];
+    u32 x;
+    memcpy(&x, from, 4);
+    if (a[lane + 1] != a[lane])
+        memcpy(to, from, 64);
+    else
+        for (int k = 0; k < 16 / V32_LANES; k++)
+            v32_store(to + k * V_BYTES, v32_set(x));
+}
+
+/* As 16-wide tiles are read; NULL: not of that shape, or not right. */
+static inline const struct op *load_shared_halves(struct warp *w, const struct op *op,
+                                                  const u32 a[WARP_LANES])
+{
+    if (!in_halves(a) || bad_shared(a, FULL_MASK, 4, w->block->shared_bytes) < 32)
+        return NULL;
+    hazard_shared_read_halves(w, op, a);
+    load_half(w, op, 0, a);
+    load_half(w, op, 16, a);
+    return op + 1;
+}
+
 /* Whole warp, 4-byte elements in 4-byte registers; vec is a constant at each call. */
 static inline const struct op *load_shared_fast(struct warp *w, const struct op *op, unsigned vec)
 {
@@ -131,7 +163,8 @@ static inline const struct op *load_shared_fast(struct warp *w, const struct op 
     }
     ALIGNED u32 a[WARP_LANES];
     addresses32(w, op, a);
-    return ISA(load_shared_lanes)(w, op, w->mask, a);
+    const struct op *next = vec == 1 && w->mask == FULL_MASK ? load_shared_halves(w, op, a) : NULL;
+    return next ? next : ISA(load_shared_lanes)(w, op, w->mask, a);
 }
 
 HANDLER(ld_shared_32)

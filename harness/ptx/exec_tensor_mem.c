@@ -2,6 +2,7 @@
  * and the rules for their addresses and strides. */
 #include "harness/ptx/tensor.h"
 
+#include "harness/ptx/hazard_shared.h"
 #include "harness/ptx/mem.h"
 
 static void report(struct warp *w, const struct op *op, enum hazard_reason reason, unsigned lane,

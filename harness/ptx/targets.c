@@ -18,6 +18,7 @@ enum { MOST_PARAMETERS = 62 };
 struct trace {
     const struct func *func;
     uint64_t *origin;                    /* by register offset / 4 */
+    uint32_t end;                        /* of them */
     uint32_t parameter[MOST_PARAMETERS]; /* bit number to offset in the parameter block */
     uint32_t count;
     bool changed;
@@ -25,12 +26,12 @@ struct trace {
 
 static uint64_t origin_of(const struct trace *t, uint32_t reg)
 {
-    return reg ? t->origin[reg / 4] : 0;
+    return reg / 4 < t->end ? t->origin[reg / 4] : 0;
 }
 
 static void add_origin(struct trace *t, uint32_t reg, uint64_t origin)
 {
-    if (!reg || !(origin & ~t->origin[reg / 4]))
+    if (!reg || reg / 4 >= t->end || !(origin & ~t->origin[reg / 4]))
         return;
     t->origin[reg / 4] |= origin;
     t->changed = true;
@@ -142,7 +143,8 @@ static bool follow_all(struct trace *t, const struct run *run, bool *out)
 void targets_find(const struct run *run, bool *out)
 {
     struct trace t = {.func = run->func};
-    t.origin = mem_zero(run->func->register_bytes / 4 + 1, sizeof *t.origin);
+    t.end = run->func->register_bytes / 4;
+    t.origin = mem_zero(t.end + 1, sizeof *t.origin);
     memset(out, 0, run->map.count * sizeof *out);
     if (!follow_all(&t, run, out))
         mark_all(run, out);

@@ -161,6 +161,33 @@ static inline vu32 v32_pick(vu32 mask, vu32 yes, vu32 no)
     return (yes & mask) | (no & ~mask);
 }
 
+/* The words at base + at[lane], in bytes. */
+static inline vu32 v32_gather(const uint32_t *base, vu32 at)
+{
+#if defined(V_AVX512)
+    return (vu32)_mm512_i32gather_epi32((__m512i)at, base, 1);
+#elif defined(V_AVX2)
+    return (vu32)_mm256_i32gather_epi32((const int *)(const void *)base, (__m256i)at, 1);
+#else
+    vu32 out;
+    for (int i = 0; i < V32_LANES; i++)
+        memcpy((char *)&out + 4 * i, (const char *)base + at[i], 4);
+    return out;
+#endif
+}
+
+/* Lanes of `mask` store their words; of lanes at one place any may stay. */
+static inline void v32_scatter(uint32_t *base, vu32 at, vu32 words, uint32_t mask)
+{
+#if defined(V_AVX512)
+    _mm512_mask_i32scatter_epi32(base, (__mmask16)mask, (__m512i)at, (__m512i)words, 1);
+#else
+    for (int i = 0; i < V32_LANES; i++)
+        if (mask >> i & 1)
+            memcpy((char *)base + at[i], (const char *)&words + 4 * i, 4);
+#endif
+}
+
 static inline vu64 v64_pick(vu64 mask, vu64 yes, vu64 no)
 {
     return (yes & mask) | (no & ~mask);

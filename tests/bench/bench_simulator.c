@@ -1,6 +1,7 @@
 /* How fast the simulator runs: lane-instructions per second of one core, without checks, with all
- * hazard checks, and with counters too, in every build that this CPU has. The kernel is a cp.async
- * double-buffered SGEMM, 512^3, from stored PTX; its result is compared with the host's. */
+ * hazard checks, and with counters too, in every build that this CPU has. The kernels are a
+ * cp.async double-buffered SGEMM and a plain one of 16x16 tiles, 512^3, from stored PTX; their
+ * results are compared with the host's. */
 #include "harness/base/file.h"
 #include "harness/ptx/ptx.h"
 
@@ -9,9 +10,21 @@
 #include <string.h>
 #include <time.h>
 
-#define KERNEL "tests/fuzz/corpus/ptx_run/08_sgemm_cpasync_ptx.80"
-
 enum { N = 512, ROUNDS = 5 };
+
+struct kernel {
+    const char *name, *file, *entry;
+    uint32_t tile, block[2];
+};
+
+static const struct kernel kernels[] = {
+    {"cp.async, 32x32 tiles",
+     "tests/fuzz/corpus/ptx_run/08_sgemm_cpasync_ptx.80",
+     "sgemm_async",
+     32,
+     {256, 1}},
+    {"synchronous, 16x16 tiles", "tests/bench/sgemm_tiles.ptx", "sgemm16", 16, {16, 16}},
+};
 
 static double cpu_seconds(void)
 {
@@ -72,7 +85,7 @@ static double measure(struct ptx_launch *launch)
     return rates[ROUNDS / 2];
 }
 
-static void bench(const struct ptx_module *module)
+static void bench(const struct kernel *kernel, const struct ptx_module *module)
 {
     float *a = matrix(1), *b = matrix(2), *c = matrix(3);
     struct ptx_memory memory[] = {
@@ -87,9 +100,9 @@ static void bench(const struct ptx_module *module)
     struct ptx_launch launch = {
         .module = module,
         .image = ptx_image_open(module),
-        .entry = "sgemm_async",
-        .grid = {N / 32, N / 32, 1},
-        .block = {256, 1, 1},
+        .entry = kernel->entry,
+        .grid = {N / kernel->tile, N / kernel->tile, 1},
+        .block = {kernel->block[0], kernel->block[1], 1},
         .params = &params,
         .param_bytes = 36,
         .memory = memory,
@@ -97,8 +110,8 @@ static void bench(const struct ptx_module *module)
     };
     static const char *const names[] = {
         [PTX_ISA_BASE] = "SSE2", [PTX_ISA_AVX2] = "AVX2", [PTX_ISA_AVX512] = "AVX-512"};
-    printf("%-8s %10s %10s %22s   (G lane-instructions/s, one core)\n", "build", "plain", "checks",
-           "checks and counters");
+    printf("%s\n%-8s %10s %10s %22s   (G lane-instructions/s, one core)\n", kernel->name, "build",
+           "plain", "checks", "checks and counters");
     for (int isa = PTX_ISA_BASE; isa <= PTX_ISA_AVX512; isa++) {
         double rates[3];
         launch.options.isa = (enum ptx_isa)isa;
@@ -116,19 +129,27 @@ static void bench(const struct ptx_module *module)
     free(c);
 }
 
-int main(void)
+static bool bench_file(const struct kernel *kernel)
 {
     struct arena arena = {0};
     struct buf text = {0};
     struct err err = {0};
     struct ptx_module *module;
-    bool ok = file_read(&text, KERNEL, 1 << 20, &err) &&
+    bool ok = file_read(&text, kernel->file, 1 << 20, &err) &&
               ptx_parse(&module, &arena, buf_str(&text), text.len, &err);
     if (ok)
-        bench(module);
+        bench(kernel, module);
     else
         printf("skip simulator: %s\n", err.text);
     arena_free(&arena);
     buf_free(&text);
+    return ok;
+}
+
+int main(void)
+{
+    bool ok = true;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        ok &= bench_file(&kernels[i]);
     return !ok;
 }

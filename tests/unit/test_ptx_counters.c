@@ -35,6 +35,43 @@ static void bank_conflicts_are_counted_exactly(void **state)
     }
 }
 
+/* Halves of a warp that read rows or single words are counted by formula; through an address of 64
+ * bits they take the long way round. */
+static void halves_are_counted_like_anything_else(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 160; i++) {
+        struct ptx_counters counters[2];
+        uint32_t step[2] = {i & 1 ? 4 : 0, i & 2 ? 4 : 0}, from = i / 4 * 13 % 97 * 4;
+        for (int k = 0; k < 2; k++) {
+            struct ptx_fixture f;
+            struct buf body = {0};
+            buf_printf(
+                &body,
+                "mov.u32 %%r20, 1;\nmov.u32 %%r21, %%r4;\nFILL: st.shared.u32 [%%r21], %%r20;\n"
+                "add.u32 %%r21, %%r21, 128;\nadd.u32 %%r20, %%r20, 1;\n"
+                "setp.lt.u32 %%p1, %%r20, 9;\n@%%p1 bra FILL;\nbar.sync 0;\n"
+                "and.b32 %%r5, %%r1, 15;\nsetp.lt.u32 %%p1, %%r1, 16;\n"
+                "selp.u32 %%r6, %u, %u, %%p1;\nselp.u32 %%r7, 160, %u, %%p1;\n"
+                "mad.lo.u32 %%r6, %%r5, %%r6, %%r7;\nadd.u32 %%r6, %%r6, %%r3;\n"
+                "cvt.u64.u32 %%rd9, %%r6;\nld.shared.u32 %%r9, [%s];\n"
+                "st.global.u32 [%%rd5], %%r9;\n",
+                step[0], step[1], from, k ? "%rd9" : "%r6");
+            fixture_run(&f, buf_str(&body), 32);
+            fixture_is_clean(&f);
+            counters[k] = f.result.counters;
+            for (uint32_t lane = 0; lane < 32; lane++) {
+                uint32_t at = (lane < 16 ? 160 : from) + lane % 16 * step[lane / 16];
+                assert_int_equal(f.out[lane], at / 128 + 1);
+            }
+            fixture_end(&f);
+            buf_free(&body);
+        }
+        assert_int_equal(counters[0].shared_wavefronts, counters[1].shared_wavefronts);
+        assert_int_equal(counters[0].shared_ideal_wavefronts, counters[1].shared_ideal_wavefronts);
+    }
+}
+
 static void sectors_are_counted_exactly(void **state)
 {
     (void)state;
@@ -117,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bank_conflicts_are_counted_exactly),
+        cmocka_unit_test(halves_are_counted_like_anything_else),
         cmocka_unit_test(sectors_are_counted_exactly),
         cmocka_unit_test(stores_and_loads_are_told_apart),
         cmocka_unit_test(operations_and_branches_are_counted),

@@ -97,15 +97,18 @@ static bool disturbs(const struct touch *a, const struct touch *b, uint64_t byte
     return !((a->how | b->how) & TOUCH_PART) || bytes > 4;
 }
 
-/* The first bytes that disturb one another; both lists are sorted. */
+/* The first bytes that disturb one another; both lists are sorted. A kernel is followed by words of
+ * four bytes: less than that in common with a copy may be none. */
 static bool find_clash(const struct op *a, const struct op *b, struct touch *out)
 {
+    bool by_words = a->work.kind == WORK_KERNEL || b->work.kind == WORK_KERNEL;
+    uint64_t least = by_words ? 4 : 1;
     size_t i = 0, k = 0;
     while (i < a->touch_count && k < b->touch_count) {
         const struct touch *x = &a->touches[i], *y = &b->touches[k];
         uint64_t from = x->from > y->from ? x->from : y->from;
         uint64_t to = x->to < y->to ? x->to : y->to;
-        if (from < to && disturbs(x, y, to - from)) {
+        if (from < to && to - from >= least && disturbs(x, y, to - from)) {
             *out = (struct touch){from, to, x->how};
             return true;
         }

@@ -34,7 +34,7 @@ static int host_sim_mark;
 
 /* Stubs: their addresses stand for the kernels and variables. */
 static char kernel_add, kernel_move, kernel_count, kernel_store, kernel_bound, kernel_bytes,
-    kernel_spin, variable_total, variable_factor;
+    kernel_widen, kernel_spin, variable_total, variable_factor;
 
 static int host_sim_line(const void *site)
 {
@@ -55,7 +55,7 @@ static int host_sim_open(void **state)
         const char *stub, *name;
     } kernels[] = {{&kernel_add, "add"},     {&kernel_move, "move"},   {&kernel_count, "count"},
                    {&kernel_store, "store"}, {&kernel_bound, "bound"}, {&kernel_bytes, "bytes"},
-                   {&kernel_spin, "spin"}};
+                   {&kernel_widen, "widen"}, {&kernel_spin, "spin"}};
     struct buf ptx = {0};
     struct err err = {0};
     (void)state;

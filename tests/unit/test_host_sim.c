@@ -191,6 +191,24 @@ static void neighbours_bytes_are_free(void **state)
     assert_hazard("unordered", 21, 20);
 }
 
+/* Kernels are followed by words, and read bytes here. */
+static void bytes_that_are_read_are_free(void **state)
+{
+    char *second = (char *)f.x + 66;
+    unsigned n = 66;
+    void *args[] = {&f.y, &f.x, &n};
+    struct dim3 one = {1, 1, 1}, block = {128, 1, 1};
+    (void)state;
+    OK(10, cudaLaunchKernel(&kernel_widen, one, block, args, 0, f.a));
+    OK(11, cudaMemsetAsync(second, 0, 66, f.b));
+    OK(12, cudaDeviceSynchronize());
+    assert_clean();
+    OK(20, cudaLaunchKernel(&kernel_widen, one, block, args, 0, f.a));
+    OK(21, cudaMemsetAsync(second - 8, 0, 66, f.b));
+    OK(22, cudaDeviceSynchronize());
+    assert_hazard("unordered", 21, 20);
+}
+
 /* ---- events */
 
 static void a_wait_before_the_record_is_none(void **state)
@@ -527,6 +545,7 @@ int main(void)
         T(other_bytes_are_free),
         T(atomics_do_not_disturb_one_another),
         T(neighbours_bytes_are_free),
+        T(bytes_that_are_read_are_free),
         T(a_wait_before_the_record_is_none),
         T(a_wait_takes_the_newest_record),
         T(the_legacy_stream_orders_blocking_streams),

@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <unistd.h>
 
 #define STREAM cudaStream_t
 #define EVENT cudaEvent_t

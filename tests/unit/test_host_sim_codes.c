@@ -3,6 +3,8 @@
  * now. */
 #include "host_sim.h"
 
+#include <unistd.h>
+
 typedef void *handle;
 
 #define STREAM                handle

@@ -193,7 +193,7 @@ void clock_place(struct op *op, double work_us)
         report_span(SPAN_KERNEL, op, op->from_us, op->to_us, op->work.launch.kernel->label);
         return;
     case WORK_HOST:
-        op->to_us = ready_us + CLOCK_CALLBACK_US;
+        op->to_us = ready_us + (work_us > 0 ? work_us : CLOCK_CALLBACK_US);
         report_span(SPAN_HOST, op, op->from_us, op->to_us, "");
         return;
     case WORK_WAIT:

@@ -33,7 +33,7 @@ struct op;
 #define CLOCK_GRAPH_US        7.0  /* cudaGraphLaunch; 40 nodes in 55 us ... */
 #define CLOCK_NODE_US         1.2  /* ... so each of them takes this at least, as any kernel does */
 #define CLOCK_COPY_LATENCY_US 2.0  /* 64 chunks instead of 16 cost 0.3 ms of 1.6 ms */
-#define CLOCK_CALLBACK_US     10.0 /* a host function, whatever it does */
+#define CLOCK_CALLBACK_US     10.0 /* a host function, at least */
 #define CLOCK_FIRST_US        100.0 /* the first launch of a kernel loads it */
 
 enum clock_call { CLOCK_LAUNCH, CLOCK_COPY, CLOCK_GRAPH };

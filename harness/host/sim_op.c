@@ -3,6 +3,8 @@
  * that order is a topological one, since an op can need only what was there before it. */
 #include "sim.h"
 
+#include "sim_host.h"
+
 #include "harness/base/buf.h"
 
 #include <stdlib.h>
@@ -280,19 +282,25 @@ static void unlink_pending(struct op *op)
     op->next = op->previous = NULL;
 }
 
-/* Host functions run where the device would let them run: here, in the thread that waits. */
+/* Host functions run where the device would let them run: here, in the thread that waits. The time
+ * that they take is theirs, not that of the thread. */
 static double call_host(struct op *op)
 {
     const struct host_call *call = &op->work.host;
+    double thread_us = sim.now_us;
     sim_set_host_op(op);
     order_suspend(op);
+    host_clock_give();
     if (call->callback)
         call->callback(call->stream, sim.sticky, call->user);
     else
         call->function(call->user);
+    host_clock_take();
     order_resume();
     sim_set_host_op(NULL);
-    return -1;
+    double took_us = sim.now_us - thread_us;
+    sim.now_us = thread_us;
+    return took_us > CLOCK_CALLBACK_US ? took_us : CLOCK_CALLBACK_US;
 }
 
 static double run_work(struct op *op)

@@ -2,6 +2,8 @@
  * functions, memory, the call log, virtual time. */
 #include "host_sim.h"
 
+#include "harness/host/sim_host.h"
+
 #include <pthread.h>
 
 enum { N = 1024, BYTES = N * 4 };
@@ -318,6 +320,29 @@ static void host_functions(void **state)
     assert_clean();
 }
 
+static void work_for_a_while(void *us)
+{
+    host_pass(*(const double *)us);
+}
+
+static void host_functions_take_their_time(void **state)
+{
+    static const double us = 250;
+    void *s = stream_new(NON_BLOCKING);
+    (void)state;
+    OK(1, cudaLaunchHostFunc(s, work_for_a_while, (void *)&us));
+    OK(2, cudaStreamSynchronize(s));
+    OK(3, cudaStreamDestroy(s));
+    assert_clean();
+    const struct span *span = &host_sim_found.spans.items[0];
+    assert_int_equal(span->kind, SPAN_HOST);
+    assert_true(span->to_us - span->from_us > 249 && span->to_us - span->from_us < 251);
+    /* the host waited for it, once */
+    span = &host_sim_found.spans.items[1];
+    assert_int_equal(span->kind, SPAN_WAIT);
+    assert_true(span->to_us - span->from_us < 251);
+}
+
 /* ---- the call log */
 
 static void what_is_alive(void **state)
@@ -537,6 +562,7 @@ int main(void)
         T(what_events_say),
         T(asking_again_and_again),
         T(host_functions),
+        T(host_functions_take_their_time),
         T(what_is_alive),
         T(what_blocks),
         T(threads),

@@ -1,5 +1,6 @@
 #include "harness/ptx/async.h"
 #include "harness/ptx/cell.h"
+#include "harness/ptx/observed.h"
 
 #include <string.h>
 
@@ -188,7 +189,10 @@ static void conflict_with_write(struct access *a, struct cell *cell, bool readin
         return;
     if (reading && read_is_idle(a->w, a->op, a->lane))
         return;
-    if (reading)
+    if (reading && key_is_thread(key) && !site_is_copy(a, other.site) &&
+        observed_covers(a->w, a->lane, key & KEY_WHO, key >> KEY_WHO_BITS))
+        conflict_report(a, cell, PTX_HAZARD_RACE_READ_AFTER_WRITE, REASON_NO_ACQUIRE, other, false);
+    else if (reading)
         report_read_and_write(a, cell, other, true, false, key_is_async(key));
     else
         report_two_writes(a, cell, other);

@@ -5,6 +5,7 @@
 #include "harness/ptx/footprint.h"
 #include "harness/ptx/locks.h"
 #include "harness/ptx/mem.h"
+#include "harness/ptx/observed.h"
 #include "harness/ptx/targets.h"
 
 #include <stdlib.h>
@@ -160,6 +161,10 @@ void touch_strong(struct warp *w, const struct op *op, uint64_t va, bool reads, 
         return;
     uint32_t blocks = (uint32_t)w->worker->run->block_count;
     const uint32_t *vector = reads ? locks_find(run->global_locks, va, false) : NULL;
+    if (vector && !hazard_acquires(op)) {
+        observed_add_blocks(w, vector);
+        vector = NULL;
+    }
     for (uint32_t i = 0; vector && i < blocks; i++)
         if (vector[i] > hazard->global_known[i])
             hazard->global_known[i] = (uint16_t)vector[i];
@@ -195,9 +200,14 @@ static void report(struct touch *t, uint64_t offset, uint32_t bytes, uint16_t si
         return;
     t->reported = true;
     uint32_t other_line = hazard_site_line(t->w, site);
+    uint16_t epoch = t->m->write_epoch ? t->m->write_epoch[offset / 4] : 0;
+    bool seen = this_reads && t->precise && who != SEVERAL && t->op->kind != PTX_KIND_ATOMIC &&
+                observed_covers_block(t->w, who - 1, epoch);
     struct hazard_finding finding = {
         .kind = PTX_HAZARD_GLOBAL_RACE,
-        .reason = t->op->kind == PTX_KIND_ATOMIC ? REASON_ATOMIC : REASON_PLAIN,
+        .reason = seen                             ? REASON_NO_ACQUIRE
+                  : t->op->kind == PTX_KIND_ATOMIC ? REASON_ATOMIC
+                                                   : REASON_PLAIN,
         .line = t->op->line,
         .other_line = other_line,
         .thread = t->w->id * 32 + t->lane,

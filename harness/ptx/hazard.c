@@ -5,6 +5,7 @@
 #include "harness/ptx/global.h"
 #include "harness/ptx/locks.h"
 #include "harness/ptx/module.h"
+#include "harness/ptx/observed.h"
 #include "harness/ptx/sync.h"
 
 #include <stdlib.h>
@@ -102,6 +103,11 @@ bool hazard_is_strong(const struct op *op)
     return op->sem != SEM_WEAK || op->kind == PTX_KIND_ATOMIC;
 }
 
+bool hazard_acquires(const struct op *op)
+{
+    return op->sem == SEM_ACQUIRE || op->sem == SEM_ACQ_REL || op->sem == SEM_SC;
+}
+
 /* ---- order */
 
 enum { FENCE_PROXY_ASYNC = 1 }; /* op->mode, see ops.def */
@@ -112,6 +118,8 @@ void hazard_warp_sync(struct warp *w, const struct op *op, uint32_t members)
     if (!w->checks)
         return;
     w->hazard->own_interval = w->hazard->accesses + 1;
+    observed_take(w, members & w->live);
+    observed_take_blocks(w);
     clock_warp_sync(&w->block->hazard->clock, w->id, members & w->live, w->live);
 }
 
@@ -137,7 +145,10 @@ void hazard_fence(struct warp *w, const struct op *op, uint32_t mask)
         clock_advance(&block->clock, w->id);
         return;
     }
+    observed_take(w, mask);
     clock_fence(&block->clock, w->id, mask);
+    if (op->scope != SCOPE_CTA)
+        observed_take_blocks(w);
     if (op->scope != SCOPE_CTA)
         global_fence(w);
 }
@@ -150,8 +161,10 @@ void hazard_strong(struct warp *w, const struct op *op, unsigned lane, uint64_t 
         return;
     if (reads) {
         const uint32_t *vector = locks_find(block->locks, address, false);
-        if (vector)
+        if (vector && hazard_acquires(op))
             clock_acquire(&block->clock, w->id, 1u << lane, w->live, vector);
+        else if (vector)
+            observed_add(w, lane, vector);
     }
     if (!writes)
         return;
@@ -386,6 +399,8 @@ void hazard_worker_close(struct worker *worker)
     sync_close(hazard->sync);
     free(hazard->bulk_sites);
     free(hazard->global_known);
+    free(hazard->global_observed);
+    free(hazard->block.observed);
     free(hazard->timeline.events);
     free(hazard->findings);
     free(hazard);
@@ -425,6 +440,7 @@ void hazard_block_begin(struct block *block)
             memset(h->proxy_all, 0, sizeof h->proxy_all);
         }
         global_block_begin(block);
+        observed_begin(block);
     }
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct hazard_warp *warp = &h->warps[i];

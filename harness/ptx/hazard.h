@@ -22,7 +22,8 @@ struct hazard_warp {
     uint32_t *write_key, *read_key; /* of the block's shadow */
     uint16_t *write_site, *read_site;
     bool precise;
-    uint32_t *seen; /* by op.site: number of the warp's shared access that ran it last */
+    uint32_t observed; /* lanes that have seen more than they know: observed.h */
+    uint32_t *seen;    /* by op.site: number of the warp's shared access that ran it last */
     uint32_t accesses, interval, own_interval; /* so far; first one since a barrier, a __syncwarp */
     const struct op *idle_op;     /* speculation.c: of this load, at this access, ... */
     uint32_t idle_at, idle_lanes; /* ... the lanes whose value goes nowhere */
@@ -36,7 +37,9 @@ struct hazard_block {
     struct hazard_warp warps[32];
     uint32_t
         proxy_own[1024]; /* per thread: epoch that its last fence.proxy.async closed, 0: none */
-    uint32_t proxy_all[1024];     /* the newest epoch of anyone at that moment */
+    uint32_t proxy_all[1024]; /* the newest epoch of anyone at that moment */
+    uint32_t *observed;       /* a vector per thread: observed.h */
+    uint32_t observed_capacity;
     struct locks *locks;          /* locks.h: what strong writes released, by address */
     uint32_t landings;            /* of copies that report to mbarriers, still to come */
     uint32_t sources_in_flight;   /* lanes of copies from global memory that have not landed */
@@ -68,6 +71,7 @@ enum hazard_reason {
     REASON_COPY,             /* a copy over a copy, or a copy over a fresh store */
     REASON_BULK,
     REASON_SAME_WARP,
+    REASON_NO_ACQUIRE, /* a flag was seen, but no fence stands behind the read of it */
     REASON_LOCAL,
     REASON_GLOBAL,
     REASON_UNCOMMITTED, /* never waited: no commit_group closed it */
@@ -117,7 +121,9 @@ struct hazard_worker {
     uint8_t *bulk_sites;      /* per site: it is a bulk copy */
     struct async_warp *async; /* one per warp */
     struct sync_block *sync;
-    uint16_t *global_known; /* global.h: per block of the grid, what this one has learnt of it */
+    uint16_t *global_known;    /* global.h: per block of the grid, what this one has learnt of it */
+    uint16_t *global_observed; /* the same, seen and not taken in yet */
+    bool global_observes;
     uint16_t global_epoch, global_fenced;
 };
 
@@ -132,8 +138,11 @@ const struct op *hazard_site_op(const struct warp *w, uint32_t site);
 /* Volatile, relaxed and stronger accesses, and atomics, do not race with one another. */
 bool hazard_is_strong(const struct op *op);
 
-/* A strong read, write or both at an address (shared offset, or global address): acquires what was
- * released there, and releases what this lane did before its last fence. */
+/* Does the read in it acquire by itself? A relaxed or volatile one needs a fence behind it. */
+bool hazard_acquires(const struct op *op);
+
+/* A strong read, write or both at an address (shared offset, or global address): acquires, or
+ * observes, what was released there, and releases what this lane did before its last fence. */
 void hazard_strong(struct warp *w, const struct op *op, unsigned lane, uint64_t address, bool reads,
                    bool writes);
 

@@ -4,6 +4,7 @@
 #include "harness/base/msg.h"
 #include "harness/ptx/hazard.h"
 #include "harness/ptx/mbarrier.h"
+#include "harness/ptx/observed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -273,8 +274,11 @@ enum sync_result sync_barrier(struct warp *w, const struct op *op, unsigned kind
             b->vector_size = clock_stride(clock);
             b->vector = mem_zero(b->vector_size, sizeof *b->vector);
         }
+        observed_take(w, w->mask);
         clock_release(clock, w->id, w->mask, b->vector);
     }
+    if (w->checks)
+        observed_take_blocks(w);
     timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_ARRIVE, .line = op->line, .value = id});
     if (complete(block, b, NULL, 0)) {
         w->paths[w->current].value = result_of(b, kind);

@@ -3,7 +3,10 @@
  *
  * f16, bf16 and tf32 multiply exactly and add up in single precision, in order of k; a GPU adds in
  * an order of its own and may cut instead of round, so the last bits differ. tf32 operands lose
- * their low 13 bits, as on the hardware. Integers are exact. */
+ * their low 13 bits, as on the hardware. Products of 8-bit floats are exact as well, but what a GPU
+ * adds them up in may have less than single precision. Integers are exact.
+ *
+ * Elements of less than a byte stay packed: a by rows, b by columns. */
 #include "harness/ptx/tensor.h"
 
 #include "harness/ptx/float.h"
@@ -94,6 +97,19 @@ static void f32_to_halves(uint16_t *out, const f32 *in, u32 count)
 #endif
 }
 
+static f32 widen_fp8(uint8_t x, enum matrix_type type)
+{
+    if (type == MATRIX_E5M2)
+        return f16_to_f32((uint16_t)(x << 8));
+    u32 sign = (u32)(x & 0x80) << 24, exponent = x >> 3 & 15, mantissa = x & 7;
+    if ((x & 0x7f) == 0x7f)
+        return bits_f32(NAN_F32);
+    if (exponent)
+        return bits_f32(sign | (exponent + 120) << 23 | mantissa << 20);
+    f32 tiny = (f32)mantissa * 0x1p-9f;
+    return sign ? -tiny : tiny;
+}
+
 /* Elements of a packed row-major matrix as single precision. */
 static void widen_f32(f32 *out, const void *packed, enum matrix_type type, u32 count)
 {
@@ -108,6 +124,11 @@ static void widen_f32(f32 *out, const void *packed, enum matrix_type type, u32 c
         for (u32 i = 0; i < count; i++)
             bits[i] = (u32)halves[i] << 16;
         break;
+    case MATRIX_E4M3:
+    case MATRIX_E5M2:
+        for (u32 i = 0; i < count; i++)
+            out[i] = widen_fp8(((const uint8_t *)packed)[i], type);
+        break;
     case MATRIX_TF32:
         for (u32 i = 0; i < count; i++)
             bits[i] = words[i] & 0xffffe000u;
@@ -118,9 +139,29 @@ static void widen_f32(f32 *out, const void *packed, enum matrix_type type, u32 c
     }
 }
 
+static s32 nibble(const uint8_t *bytes, u32 i, enum matrix_type type)
+{
+    s32 x = bytes[i / 2] >> i % 2 * 4 & 15;
+    return type == MATRIX_S4 && x > 7 ? x - 16 : x;
+}
+
+/* b, of nibbles packed by columns. */
+static void widen_columns(s32 *out, const uint8_t *packed, enum matrix_type type, u32 rows,
+                          u32 columns)
+{
+    for (u32 j = 0; j < columns; j++)
+        for (u32 i = 0; i < rows; i++)
+            out[i * columns + j] = nibble(packed + j * rows / 2, i, type);
+}
+
 static void widen_s32(s32 *out, const void *packed, enum matrix_type type, u32 count)
 {
     const uint8_t *bytes = packed;
+    if (matrix_type_bits(type) == 4) {
+        for (u32 i = 0; i < count; i++)
+            out[i] = nibble(bytes, i, type);
+        return;
+    }
     for (u32 i = 0; i < count; i++)
         out[i] = type == MATRIX_S8 ? (int8_t)bytes[i] : bytes[i];
 }
@@ -173,7 +214,10 @@ static void multiply_int(struct operands *o, const struct matrix *x)
     ALIGNED s32 a[MOST_M * MOST_K], b[MOST_K * PADDED_N], sum[MOST_M * PADDED_N];
     s32 *c = (s32 *)(void *)o->c;
     widen_s32(a, o->a, x->a.type, (u32)x->m * x->k);
-    widen_s32(b, o->b, x->b.type, (u32)x->k * x->n);
+    if (matrix_type_bits(x->b.type) == 4)
+        widen_columns(b, o->b, x->b.type, x->k, x->n);
+    else
+        widen_s32(b, o->b, x->b.type, (u32)x->k * x->n);
     pad((u32 *)(void *)b, x->k, x->n);
     product_s32(sum, a, b, x->m, x->n, x->k);
     unpad((u32 *)(void *)sum, x->m, x->n);
@@ -195,9 +239,27 @@ static void multiply_double(struct operands *o, const struct matrix *x)
                 c[i * x->n + j] = fma(a[i * x->k + q], b[q * x->n + j], c[i * x->n + j]);
 }
 
+/* Of single bits: how many of a row and a column are both set, or differ. */
+static void multiply_bits(struct operands *o, const struct matrix *x)
+{
+    s32 *c = (s32 *)(void *)o->c;
+    const u32 bytes = x->k / 8u;
+    for (u32 i = 0; i < x->m; i++)
+        for (u32 j = 0; j < x->n; j++)
+            for (u32 q = 0; q < bytes; q += 8) {
+                u64 row, column;
+                memcpy(&row, o->a + i * bytes + q, 8);
+                memcpy(&column, o->b + j * bytes + q, 8);
+                s32 ones = __builtin_popcountll(x->by_and ? row & column : row ^ column);
+                c[i * x->n + j] = (s32)((u32)c[i * x->n + j] + (u32)ones);
+            }
+}
+
 static void multiply(struct operands *o, const struct matrix *x)
 {
-    if (x->a.type == MATRIX_F64)
+    if (x->a.type == MATRIX_B1)
+        multiply_bits(o, x);
+    else if (x->a.type == MATRIX_F64)
         multiply_double(o, x);
     else if (x->c.type == MATRIX_S32)
         multiply_int(o, x);
@@ -233,7 +295,7 @@ HANDLER(wmma_mma)
 
 static void gather_a(const struct warp *w, const struct fragment *f, uint8_t *flat)
 {
-    u32 row_bytes = f->columns * matrix_type_bytes(f->type);
+    u32 row_bytes = f->columns * matrix_type_bits(f->type) / 8;
     if (f->type == MATRIX_F64) {
         memcpy(flat, w->regs + f->reg[0], 256); /* element (g, t) is lane 4 g + t */
         return;
@@ -257,6 +319,15 @@ static void gather_b(const struct warp *w, const struct fragment *f, uint8_t *fl
                 memcpy(flat + ((row + e) * f->columns + lane / 4) * size, reg + e * size, size);
         }
     }
+}
+
+/* The same by columns, for elements of less than a byte. */
+static void gather_b_packed(const struct warp *w, const struct fragment *f, uint8_t *flat)
+{
+    u32 column_bytes = f->rows * matrix_type_bits(f->type) / 8;
+    for (u32 r = 0; r < f->regs; r++)
+        for (u32 g = 0; g < 8; g++)
+            memcpy(flat + g * column_bytes + r * 16, SRC(u32, f->reg[r]) + 4 * g, 16);
 }
 
 /* c from registers to flat, or back. */
@@ -285,7 +356,10 @@ HANDLER(mma_sync)
     const struct matrix *x = op->extra;
     struct operands o;
     gather_a(w, &x->a, o.a);
-    gather_b(w, &x->b, o.b);
+    if (matrix_type_bits(x->b.type) < 8)
+        gather_b_packed(w, &x->b, o.b);
+    else
+        gather_b(w, &x->b, o.b);
     move_c(w, &x->c, o.c, false);
     multiply(&o, x);
     move_c(w, &x->d, o.c, true);

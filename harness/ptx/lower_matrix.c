@@ -19,8 +19,10 @@ static bool type_of(const struct form_word *word, uint8_t *out)
         const char *word;
         enum matrix_type type;
     } types[] = {
-        {"f16", MATRIX_F16}, {"bf16", MATRIX_BF16}, {"tf32", MATRIX_TF32}, {"f32", MATRIX_F32},
-        {"f64", MATRIX_F64}, {"s8", MATRIX_S8},     {"u8", MATRIX_U8},     {"s32", MATRIX_S32},
+        {"f16", MATRIX_F16},   {"bf16", MATRIX_BF16}, {"tf32", MATRIX_TF32}, {"f32", MATRIX_F32},
+        {"f64", MATRIX_F64},   {"s8", MATRIX_S8},     {"u8", MATRIX_U8},     {"s32", MATRIX_S32},
+        {"e4m3", MATRIX_E4M3}, {"e5m2", MATRIX_E5M2}, {"s4", MATRIX_S4},     {"u4", MATRIX_U4},
+        {"b1", MATRIX_B1},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (word_is(word, types[i].word)) {
@@ -47,20 +49,21 @@ static unsigned read_words(const struct form_match *m, struct matrix *x, uint8_t
         if (sscanf(text, "m%un%uk%u", &rows, &columns, &depth) == 3) {
             x->m = (uint8_t)rows;
             x->n = (uint8_t)columns;
-            x->k = (uint8_t)depth;
+            x->k = (uint16_t)depth;
         }
     }
     x->saturates = form_has(m, "satfinite");
+    x->by_and = form_has(m, "and");
     return count;
 }
 
-static void shape_fragment(struct fragment *f, uint8_t type, uint8_t rows, uint8_t columns)
+static void shape_fragment(struct fragment *f, uint8_t type, uint16_t rows, uint16_t columns)
 {
-    uint32_t bytes = matrix_type_bytes(type), lane = type == MATRIX_F64 ? 8 : 4;
+    uint32_t bits = matrix_type_bits(type), lane = type == MATRIX_F64 ? 64 : 32;
     f->type = type;
     f->rows = rows;
     f->columns = columns;
-    f->regs = f->used = (uint8_t)(rows * columns * bytes / (32 * lane));
+    f->regs = f->used = (uint8_t)(rows * columns * bits / (32 * lane));
 }
 
 /* The registers of a fragment. wmma's f16 operands have eight registers in every shape. */
@@ -89,7 +92,7 @@ static bool take_fragment(struct lower *l, const struct operand *o, struct fragm
 
 static void shape_wmma(struct matrix *x, struct fragment *f, unsigned operand, uint8_t type)
 {
-    uint8_t rows = operand == 1 ? x->k : x->m, columns = operand == 0 ? x->k : x->n;
+    uint16_t rows = operand == 1 ? x->k : x->m, columns = operand == 0 ? x->k : x->n;
     shape_fragment(f, type, rows, columns);
     if (type == MATRIX_F16 && operand < 2)
         f->regs = 8;

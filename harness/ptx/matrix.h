@@ -20,6 +20,11 @@ enum matrix_type {
     MATRIX_S8,
     MATRIX_U8,
     MATRIX_S32,
+    MATRIX_E4M3,
+    MATRIX_E5M2,
+    MATRIX_S4,
+    MATRIX_U4,
+    MATRIX_B1,
 };
 
 enum { MATRIX_REGS = 8 };
@@ -28,7 +33,7 @@ enum { MATRIX_REGS = 8 };
  * several times. */
 struct fragment {
     uint8_t type; /* enum matrix_type */
-    uint8_t rows, columns;
+    uint16_t rows, columns;
     uint8_t regs;              /* registers of the fragment */
     uint8_t used;              /* the first ones, which hold the whole matrix once */
     uint32_t reg[MATRIX_REGS]; /* offsets in the window */
@@ -36,27 +41,42 @@ struct fragment {
 
 struct matrix {
     struct fragment a, b, c, d; /* loads use d, stores c */
-    uint8_t m, n, k;
+    uint8_t m, n;
+    uint16_t k;
     bool by_columns; /* loads and stores: the matrix lies in memory column by column */
     bool transposed; /* ldmatrix.trans */
     bool saturates;
+    bool by_and;     /* b1: a & b, else a ^ b */
     uint32_t stride; /* register offset; in elements */
 };
 
-static inline uint32_t matrix_type_bytes(enum matrix_type type)
+static inline uint32_t matrix_type_bits(enum matrix_type type)
 {
     switch (type) {
+    case MATRIX_B1:
+        return 1;
+    case MATRIX_S4:
+    case MATRIX_U4:
+        return 4;
     case MATRIX_S8:
     case MATRIX_U8:
-        return 1;
+    case MATRIX_E4M3:
+    case MATRIX_E5M2:
+        return 8;
     case MATRIX_F16:
     case MATRIX_BF16:
-        return 2;
+        return 16;
     case MATRIX_F64:
-        return 8;
+        return 64;
     default:
-        return 4;
+        return 32;
     }
+}
+
+/* Of types that fill bytes. */
+static inline uint32_t matrix_type_bytes(enum matrix_type type)
+{
+    return matrix_type_bits(type) / 8;
 }
 
 #endif

@@ -36,7 +36,34 @@ static void cover(const char *opcode)
 
 static unsigned size_of(const char *type)
 {
-    return strstr("s8 u8", type) ? 1 : strstr("f16 bf16", type) ? 2 : !strcmp(type, "f64") ? 8 : 4;
+    return strstr("s8 u8 e4m3 e5m2", type) ? 1
+           : strstr("f16 bf16", type)      ? 2
+           : !strcmp(type, "f64")          ? 8
+                                           : 4;
+}
+
+/* An 8-bit float by its definition: sign, exponent, fraction. NaN and infinity give NaN. */
+static double fp8_value(uint8_t x, const char *type)
+{
+    int fraction_bits = type[1] == '4' ? 3 : 2, bias = type[1] == '4' ? 7 : 15;
+    int exponent = (x & 127) >> fraction_bits, fraction = x & ((1 << fraction_bits) - 1);
+    double one = 1 << fraction_bits, size;
+    if (type[1] == '4' ? (x & 127) == 127 : exponent == 31)
+        return NAN;
+    if (exponent)
+        size = ldexp(1 + fraction / one, exponent - bias);
+    else
+        size = ldexp(fraction / one, 1 - bias);
+    return x & 128 ? -size : size;
+}
+
+static uint8_t nearest_fp8(double x, const char *type)
+{
+    uint8_t best = 0;
+    for (unsigned i = 0; i < 256; i++)
+        if (fabs(fp8_value((uint8_t)i, type) - x) < fabs(fp8_value(best, type) - x))
+            best = (uint8_t)i;
+    return best;
 }
 
 static void put_element(void *array, unsigned at, const char *type, double x)
@@ -45,6 +72,10 @@ static void put_element(void *array, unsigned at, const char *type, double x)
     uint16_t h = 0;
     float f = (float)x;
     int32_t i = (int32_t)x;
+    if (type[0] == 'e') {
+        *p = nearest_fp8(x, type);
+        return;
+    }
     if (!strcmp(type, "f16"))
         h = f64_to_f16(x, ROUND_RN);
     else if (!strcmp(type, "bf16"))
@@ -67,6 +98,8 @@ static double get_element(const void *array, unsigned at, const char *type)
     uint32_t word;
     double x;
     memcpy(&h, p, 1);
+    if (type[0] == 'e')
+        return fp8_value(*p, type);
     if (!strcmp(type, "u8"))
         return *p;
     if (!strcmp(type, "s8"))
@@ -98,6 +131,8 @@ static double value_for(const char *type, bool fractions, bool is_sum)
     double whole = (double)(noise() % 9) - 4;
     if (!fractions)
         return is_sum ? whole * 7 : whole;
+    if (type[0] == 'e')
+        return ldexp(whole + (noise() % 16) / 16.0, (int)(noise() % 12) - 8);
     return whole + (noise() % 4096) / 4096.0;
 }
 
@@ -122,6 +157,9 @@ static void check_product(const struct shape *s, const double *a, const double *
             double got = d[i * s->n + j], allowed = 0;
             if (fractions && strcmp(s->d, "s32") != 0)
                 allowed = (double)weight * (!strcmp(s->d, "f64") ? 0x1p-50 : 0x1p-20);
+            /* Hopper adds products of 8-bit floats with some 14 bits */
+            if (fractions && s->a[0] == 'e' && ptx_job_on_gpu())
+                allowed = (double)weight * 0x1p-11;
             if (fractions && !strcmp(s->d, "f16"))
                 allowed += fabs((double)sum) * 0x1p-10;
             if (!(fabs(got - (double)sum) <= allowed))
@@ -468,14 +506,17 @@ static void test_mma(void **state)
 {
     (void)state;
     static const struct shape rows[] = {
-        {16, 8, 8, "f16", "f16", "f16", "f16"},   {16, 8, 8, "f16", "f16", "f32", "f32"},
-        {16, 8, 16, "f16", "f16", "f16", "f16"},  {16, 8, 16, "f16", "f16", "f32", "f32"},
-        {16, 8, 8, "bf16", "bf16", "f32", "f32"}, {16, 8, 16, "bf16", "bf16", "f32", "f32"},
-        {16, 8, 4, "tf32", "tf32", "f32", "f32"}, {16, 8, 8, "tf32", "tf32", "f32", "f32"},
-        {8, 8, 16, "s8", "s8", "s32", "s32"},     {8, 8, 16, "u8", "s8", "s32", "s32"},
-        {16, 8, 16, "s8", "u8", "s32", "s32"},    {16, 8, 16, "u8", "u8", "s32", "s32"},
-        {16, 8, 32, "s8", "s8", "s32", "s32"},    {16, 8, 32, "u8", "s8", "s32", "s32"},
-        {16, 8, 32, "u8", "u8", "s32", "s32"},    {8, 8, 4, "f64", "f64", "f64", "f64"},
+        {16, 8, 8, "f16", "f16", "f16", "f16"},    {16, 8, 8, "f16", "f16", "f32", "f32"},
+        {16, 8, 16, "f16", "f16", "f16", "f16"},   {16, 8, 16, "f16", "f16", "f32", "f32"},
+        {16, 8, 8, "bf16", "bf16", "f32", "f32"},  {16, 8, 16, "bf16", "bf16", "f32", "f32"},
+        {16, 8, 4, "tf32", "tf32", "f32", "f32"},  {16, 8, 8, "tf32", "tf32", "f32", "f32"},
+        {8, 8, 16, "s8", "s8", "s32", "s32"},      {8, 8, 16, "u8", "s8", "s32", "s32"},
+        {16, 8, 16, "s8", "u8", "s32", "s32"},     {16, 8, 16, "u8", "u8", "s32", "s32"},
+        {16, 8, 32, "s8", "s8", "s32", "s32"},     {16, 8, 32, "u8", "s8", "s32", "s32"},
+        {16, 8, 32, "u8", "u8", "s32", "s32"},     {8, 8, 4, "f64", "f64", "f64", "f64"},
+        {16, 8, 32, "e4m3", "e4m3", "f32", "f32"}, {16, 8, 32, "e5m2", "e4m3", "f32", "f32"},
+        {16, 8, 32, "e4m3", "e5m2", "f16", "f16"}, {16, 8, 16, "e5m2", "e5m2", "f32", "f32"},
+        {16, 8, 16, "e4m3", "e4m3", "f16", "f16"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct shape *s = &rows[i];
@@ -486,6 +527,132 @@ static void test_mma(void **state)
         for (unsigned j = 0; j < 6; j++)
             run_mma(opcode, s, j & 1, PTX_ISA_BASE + j / 2);
     }
+}
+
+/* ---- mma.sync of less than a byte: nibbles and single bits */
+
+struct packed {
+    unsigned m, k, bits;
+    const char *a, *b, *operation; /* types; of bits, how they are combined */
+};
+
+static unsigned packed_at(const uint32_t *reg, unsigned lane, unsigned i, unsigned bits)
+{
+    unsigned each = 32 / bits;
+    return reg[i / each * 32 + lane] >> i % each * bits & ((1u << bits) - 1);
+}
+
+/* Where the ISA says that element i of a lane stands. `each`: elements of a register. */
+static unsigned packed_row_a(unsigned lane, unsigned i, unsigned each)
+{
+    bool upper = i < each || (i >= 2 * each && i < 3 * each);
+    return lane / 4 + (upper ? 0 : 8);
+}
+
+static unsigned packed_column_a(unsigned lane, unsigned i, unsigned each)
+{
+    return lane % 4 * each + (i & (each - 1)) + (i >= 2 * each ? 4 * each : 0);
+}
+
+static unsigned packed_row_b(unsigned lane, unsigned i, unsigned each)
+{
+    return lane % 4 * each + (i & (each - 1)) + (i >= each ? 4 * each : 0);
+}
+
+static int packed_value(unsigned x, const char *type)
+{
+    return type[0] == 's' && x > 7 ? (int)x - 16 : (int)x;
+}
+
+static void check_packed(const struct packed *s, const uint32_t *in, const uint32_t *out,
+                         const char *name)
+{
+    static int a[16][256], b[256][8];
+    const unsigned each = 32 / s->bits, na = s->m * s->k / each / 32, nb = 8 * s->k / each / 32;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        for (unsigned i = 0; i < na * each; i++)
+            a[packed_row_a(lane, i, each)][packed_column_a(lane, i, each)] =
+                packed_value(packed_at(in, lane, i, s->bits), s->a);
+        for (unsigned i = 0; i < nb * each; i++)
+            b[packed_row_b(lane, i, each)][lane / 4] =
+                packed_value(packed_at(in + na * 32, lane, i, s->bits), s->b);
+    }
+    for (unsigned lane = 0; lane < 32; lane++)
+        for (unsigned i = 0; i < s->m / 4; i++) {
+            unsigned row, column;
+            place_c(lane, i, &row, &column);
+            int64_t sum = (int32_t)in[(na + nb + i) * 32 + lane];
+            for (unsigned q = 0; q < s->k; q++)
+                sum += !s->operation            ? a[row][q] * b[q][column]
+                       : s->operation[0] == 'a' ? (a[row][q] & b[q][column])
+                                                : (a[row][q] ^ b[q][column]);
+            if (out[i * 32 + lane] != (uint32_t)sum)
+                fail_msg("%s: element %u,%u is %d instead of %d", name, row, column,
+                         (int)out[i * 32 + lane], (int)sum);
+        }
+}
+
+static void run_packed(const struct packed *s, enum ptx_isa isa)
+{
+    static uint32_t in[2048], out[1024];
+    const unsigned regs[4] = {s->m * s->k * s->bits / 1024, 8 * s->k * s->bits / 1024, s->m / 4,
+                              s->m / 4};
+    static const char names[] = "abcd";
+    struct buf text = {0};
+    char opcode[128];
+    snprintf(opcode, sizeof opcode, "mma.sync.aligned.m%un8k%u.row.col.s32.%s.%s.s32%s%s", s->m,
+             s->k, s->a, s->b, s->operation ? "." : "", s->operation ? s->operation : "");
+    buf_add_str(&text,
+                PTX_HEAD ".reg .b64 %in, %out, %l; .reg .b32 %t, %a<8>, %b<8>, %c<8>, %d<8>;\n"
+                         "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x;\n"
+                         "mul.wide.u32 %l, %t, 4; add.u64 %in, %in, %l; add.u64 %out, %out, %l;\n");
+    for (unsigned f = 0, at = 0; f < 3; f++)
+        for (unsigned i = 0; i < regs[f]; i++, at++)
+            buf_printf(&text, "ld.global.b32 %%%c%u, [%%in+%u];\n", names[f], i, at * 128);
+    add_line(&text, opcode);
+    add_regs(&text, "d", regs[3]);
+    for (unsigned f = 0; f < 3; f++) {
+        char name[2] = {names[f], '\0'};
+        buf_add_str(&text, ", ");
+        add_regs(&text, name, regs[f]);
+    }
+    buf_add_str(&text, ";\n");
+    for (unsigned i = 0; i < regs[3]; i++)
+        buf_printf(&text, "st.global.b32 [%%out+%u], %%d%u;\n", i * 128, i);
+    buf_add_str(&text, "ret;\n}\n");
+    for (unsigned i = 0; i < sizeof in / sizeof *in; i++)
+        in[i] = noise() << 16 ^ noise();
+    for (unsigned i = regs[0] + regs[1]; i < regs[0] + regs[1] + regs[2]; i++)
+        for (unsigned lane = 0; lane < 32; lane++)
+            in[i * 32 + lane] = noise() % 2000001 - 1000000;
+    struct ptx_job job = {.text = buf_str(&text),
+                          .in = in,
+                          .out = out,
+                          .in_bytes = sizeof in,
+                          .out_bytes = sizeof out,
+                          .threads = 32,
+                          .isa = isa,
+                          .checks = true};
+    if (!ptx_job_run(&job))
+        fail_msg("%s\n%s", job.message, job.text);
+    check_packed(s, in, out, opcode);
+    buf_free(&text);
+}
+
+static void test_packed_mma(void **state)
+{
+    (void)state;
+    static const struct packed rows[] = {
+        {8, 32, 4, "s4", "s4", NULL},         {8, 32, 4, "u4", "s4", NULL},
+        {16, 32, 4, "s4", "u4", NULL},        {16, 32, 4, "u4", "u4", NULL},
+        {16, 64, 4, "s4", "s4", NULL},        {16, 64, 4, "u4", "s4", NULL},
+        {8, 128, 1, "b1", "b1", "xor.popc"},  {8, 128, 1, "b1", "b1", "and.popc"},
+        {16, 128, 1, "b1", "b1", "xor.popc"}, {16, 128, 1, "b1", "b1", "and.popc"},
+        {16, 256, 1, "b1", "b1", "xor.popc"}, {16, 256, 1, "b1", "b1", "and.popc"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (unsigned j = 0; j < 6; j++)
+            run_packed(&rows[i], PTX_ISA_BASE + j / 2);
 }
 
 /* wmma in double precision has 64-bit registers, so it goes by mma's text: its fragments are told
@@ -749,15 +916,11 @@ static void test_every_form_ran(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wmma),
-        cmocka_unit_test(test_wmma_f64),
-        cmocka_unit_test(test_mma),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_movmatrix),
-        cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_row_rule),
-        cmocka_unit_test(test_tf32_cuts),
-        cmocka_unit_test(test_every_form_ran),
+        cmocka_unit_test(test_wmma),      cmocka_unit_test(test_wmma_f64),
+        cmocka_unit_test(test_mma),       cmocka_unit_test(test_packed_mma),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_movmatrix),
+        cmocka_unit_test(test_rules),     cmocka_unit_test(test_row_rule),
+        cmocka_unit_test(test_tf32_cuts), cmocka_unit_test(test_every_form_ran),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,6 +121,7 @@ void sim_open_runtime(struct runtime *out, const struct sim_options *options)
     report_open();
     streams_open();
     sim_install_memory(out);
+    sim_install_pools(out);
     sim_install_copies(out);
     sim_install_streams(out);
     sim_install_events(out);

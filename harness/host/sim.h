@@ -105,7 +105,9 @@ struct memory {
     int line; /* the student's line that allocated it */
     int freed_line;
     bool freed;
-    bool variable; /* __device__ or __constant__: the program's own */
+    bool variable;                /* __device__ or __constant__: the program's own */
+    bool of_graph, dormant, held; /* sim_pool.c */
+    unsigned works;
     char name[48]; /* in sentences: "work->input", or "the memory of line 12" */
     struct memory *next;
 };
@@ -124,6 +126,13 @@ bool memory_is_device_address(uint64_t va); /* in the range that device memory c
 /* Why [va, va + bytes) can't be used, for sim_why. */
 void memory_explain(uint64_t va, uint64_t bytes);
 void memory_end(struct memory *memory, int line); /* gives the bytes back, keeps the name */
+/* The allocation that begins here; otherwise says what is wrong with the pointer. */
+struct memory *memory_find_start(void *pointer, bool device_memory);
+void memory_clear(struct memory *memory); /* nothing in it was ever written */
+/* Memory of graphs: given back, as long as a graph may allocate it again; is it allocated by what
+ * was launched (otherwise says that it isn't); a work names it, or no longer does. */
+void memory_rest(struct memory *memory, int line);
+bool memory_is_held(const struct memory *memory);
 int memory_allocate_device(struct memory **out, size_t bytes); /* a cudaError_t */
 struct memory *memory_add(enum memory_kind kind, void *host, size_t bytes);
 void memory_add_variable(const char *name, uint64_t va, void *host, size_t bytes);
@@ -214,6 +223,9 @@ struct work {
         struct memory *memory; /* WORK_ALLOC, WORK_FREE */
     };
 };
+
+void memory_count_work(const struct work *work, int by);
+void memory_run(const struct work *work); /* WORK_ALLOC, WORK_FREE */
 
 void work_clone(struct work *out, const struct work *work); /* staged bytes and params too */
 void work_free(struct work *work);
@@ -415,18 +427,21 @@ int capture_takes_wait(struct stream *stream, struct event *event, bool external
 /* What calls do that are not allowed, or not always, while something is captured. */
 enum capture_sin {
     CAPTURE_ALLOCATES,    /* cudaMalloc, cudaFree, ...: unsafe unless all captures are relaxed */
-    CAPTURE_WAITS_DEVICE, /* cudaDeviceSynchronize; synchronous copies */
+    CAPTURE_WAITS_DEVICE, /* cudaDeviceSynchronize */
+    CAPTURE_COPIES,       /* copies in `stream`, and waits for that */
     CAPTURE_ASKS_STREAM,  /* synchronises with or queries `stream` */
     CAPTURE_ASKS_EVENT,   /* synchronises with or queries `event` */
-    CAPTURE_USES_LEGACY,  /* puts work into the legacy default stream */
-    CAPTURE_DESTROYS_STREAM,
+    CAPTURE_READS_TIME,   /* of `event` */
 };
 int capture_forbids(enum capture_sin sin, struct stream *stream, struct event *event);
 
+/* The stream is destroyed: what was being captured from it on is lost. */
+void capture_leave(struct stream *stream);
 void capture_abandon(void); /* ends the captures that were left open, without a graph */
 
 void sim_install_graphs(struct runtime *out); /* fills in their functions, without _ptsz twins */
 void sim_install_memory(struct runtime *out);
+void sim_install_pools(struct runtime *out);
 void sim_install_copies(struct runtime *out);
 void sim_install_streams(struct runtime *out);
 void sim_install_events(struct runtime *out);

@@ -152,13 +152,21 @@ static uint8_t *written_at(uint64_t va, size_t bytes)
 static uint8_t *resolve(const struct op *op, uint64_t va, uint64_t bytes, bool known)
 {
     uint8_t *at = memory_bytes(va, bytes);
-    if (at || (!known && !memory_is_device_address(va)))
-        return at ? at : (uint8_t *)(uintptr_t)va;
     const struct memory *m = memory_at(va);
-    report_unordered(op->work.line, m ? m->freed_line : 0,
-                     _("%s is given back while this operation may still work on it: wait for the "
-                       "stream first"),
-                     m ? m->name : _("memory"));
+    bool dormant = m && m->dormant;
+    if (!dormant && (at || (!known && !memory_is_device_address(va))))
+        return at ? at : (uint8_t *)(uintptr_t)va;
+    if (dormant && !m->freed_line)
+        report_unordered(op->work.line, m->line,
+                         _("%s is there only once the graph that allocates it runs: nothing makes "
+                           "this operation wait for that"),
+                         m->name);
+    else
+        report_unordered(
+            op->work.line, m ? m->freed_line : 0,
+            _("%s is given back while this operation may still work on it: wait for the "
+              "stream first"),
+            m ? m->name : _("memory"));
     return NULL;
 }
 
@@ -283,15 +291,6 @@ static int submit_copy(struct stream *stream, struct work *work, const char *nam
     return result ? result : sim.sticky;
 }
 
-/* Which captures stand in the way of a synchronous call. */
-static int check_waiting(struct stream *stream)
-{
-    int forbidden = stream->legacy ? capture_forbids(CAPTURE_USES_LEGACY, stream, NULL) : -1;
-    if (forbidden < 0)
-        forbidden = capture_forbids(CAPTURE_WAITS_DEVICE, NULL, NULL);
-    return forbidden > 0 ? forbidden : CUDA_OK;
-}
-
 struct shape {
     size_t to_pitch, from_pitch, width, rows;
 };
@@ -304,8 +303,9 @@ static int copy_rows(void *to, const void *from, const struct shape *shape, int 
     struct stream *stream = result ? NULL : stream_find(handle);
     if (!result && !stream)
         result = CUDA_INVALID_HANDLE;
-    if (!result && wait)
-        result = check_waiting(stream);
+    int forbidden = !result && wait ? capture_forbids(CAPTURE_COPIES, stream, NULL) : -1;
+    if (forbidden > 0)
+        result = forbidden;
     if (!result)
         result = work_copy(&work, to, shape->to_pitch, from, shape->from_pitch, shape->width,
                            shape->rows, kind);

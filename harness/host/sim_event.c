@@ -181,9 +181,9 @@ static int sim_event_elapsed_time(float *ms, void *start_handle, void *end_handl
     if (!result && !ms)
         result = CUDA_INVALID_VALUE;
     if (!result) {
-        int forbidden = capture_forbids(CAPTURE_ASKS_EVENT, NULL, start);
+        int forbidden = capture_forbids(CAPTURE_READS_TIME, NULL, start);
         if (forbidden < 0)
-            forbidden = capture_forbids(CAPTURE_ASKS_EVENT, NULL, end);
+            forbidden = capture_forbids(CAPTURE_READS_TIME, NULL, end);
         result = forbidden > 0 ? forbidden : 0;
     }
     if (!result && (!has_timing(start) || !has_timing(end)))

@@ -53,6 +53,7 @@ struct graph_exec {
     struct graph *graph;
     struct op *last; /* the end of its newest launch; a reference */
     struct stream *stream;
+    unsigned long long flags;
     bool destroyed;
     int line;
     struct graph_exec *next;
@@ -81,6 +82,10 @@ void graph_number(const struct graph *graph);
 /* The places in nodes in an order in which each comes after what it needs; free() it. NULL: there
  * is a circle. */
 uint32_t *graph_order(const struct graph *graph);
+
+/* Does the graph allocate or free memory? Its launch does so: a cudaError_t. */
+bool graph_has_memory(const struct graph *graph);
+int graph_take_memory(const struct graph *graph, bool frees_first);
 
 enum node_type node_type(const struct graph_node *node);
 
@@ -132,8 +137,8 @@ int graph_any_work(struct work *out, struct graph **child, const void *params);
 /* Puts another work of the same kind in place of the node's; takes it over. */
 int node_set_work(struct graph_node *node, struct work *work);
 
-/* Adds an executable graph's work to a capturing stream; -1 when it isn't capturing. */
-int capture_takes_graph(struct stream *stream, const struct graph *graph);
+/* The answer to a graph's launch into a stream that is captured; -1 when it isn't. */
+int capture_takes_graph(const struct stream *stream);
 
 void graph_install_captures(struct runtime *out);
 void graph_install_nodes(struct runtime *out);

@@ -118,6 +118,19 @@ static void finish(struct capture *capture)
     capture->ended = true;
 }
 
+static void abandon(struct capture *capture)
+{
+    finish(capture);
+    if (capture->own_graph)
+        graph_destroy(capture->graph);
+}
+
+void capture_leave(struct stream *stream)
+{
+    if (stream->capture && stream->capture->origin == stream)
+        abandon(stream->capture);
+}
+
 static int end(struct stream *stream, struct graph **out)
 {
     struct capture *capture = stream->capture;
@@ -132,6 +145,7 @@ static int end(struct stream *stream, struct graph **out)
     }
     if (capture->mode != MODE_RELAXED && !pthread_equal(capture->thread, pthread_self())) {
         sim_why(_("another thread began this capture, in line %d"), capture->line);
+        abandon(capture);
         return CUDA_CAPTURE_WRONG_THREAD;
     }
     int result = CUDA_OK;
@@ -275,11 +289,8 @@ static int exchange_mode(int *mode)
 void capture_abandon(void)
 {
     for (struct capture *capture = capture_list; capture; capture = capture->next) {
-        if (capture->ended)
-            continue;
-        finish(capture);
-        if (capture->own_graph)
-            graph_destroy(capture->graph);
+        if (!capture->ended)
+            abandon(capture);
     }
     capture_thread_mode = MODE_GLOBAL;
 }

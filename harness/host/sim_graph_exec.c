@@ -16,6 +16,7 @@ enum {
     UPDATE_TOPOLOGY = 2,
     UPDATE_TYPE = 3,
     UPDATE_PARAMETERS = 5,
+    AUTO_FREE = 1,
     DEVICE_LAUNCH = 4,
     FLAGS_ALL = 15
 };
@@ -74,6 +75,7 @@ static int make(void **out, void *handle, unsigned long long flags)
     }
     struct graph_exec *exec = mem_zero(1, sizeof *exec);
     exec->graph = graph_clone(graph, true);
+    exec->flags = flags;
     exec->line = sim_call_line();
     exec->next = execs;
     execs = exec;
@@ -125,9 +127,10 @@ static int destroy(void *handle)
 static int get_flags(void *handle, unsigned long long *flags)
 {
     int error = sim_enter();
-    if (error || !exec_find(handle) || !flags)
+    const struct graph_exec *exec = error ? NULL : exec_find(handle);
+    if (!exec || !flags)
         return sim_leave(error ? error : CUDA_INVALID_VALUE);
-    *flags = 0;
+    *flags = exec->flags;
     return sim_leave(CUDA_OK);
 }
 
@@ -202,10 +205,12 @@ static int follow_last(const struct graph_exec *exec, struct stream *stream)
 
 static int launch(struct graph_exec *exec, struct stream *stream)
 {
-    int result = capture_takes_graph(stream, exec->graph);
+    int result = capture_takes_graph(stream);
     if (result >= 0)
         return result;
-    result = follow_last(exec, stream);
+    result = graph_take_memory(exec->graph, exec->flags & AUTO_FREE);
+    if (result == CUDA_OK)
+        result = follow_last(exec, stream);
     if (result != CUDA_OK)
         return result;
     clock_call(CLOCK_GRAPH);

@@ -36,6 +36,10 @@ static int clone(void **out, void *handle)
     const struct graph *graph = graph_find(handle);
     if (!graph || !out)
         return sim_leave(CUDA_INVALID_VALUE);
+    if (graph_has_memory(graph)) {
+        report_cannot("%s", _("the simulator does not copy graphs that allocate or free memory"));
+        return sim_leave(CUDA_NOT_SUPPORTED);
+    }
     *out = graph_clone(graph, false);
     return sim_leave(CUDA_OK);
 }
@@ -53,6 +57,10 @@ static int add(const struct adding *to, struct work *work, int result, const str
 {
     if (result != CUDA_OK)
         return sim_leave(result);
+    if (child && graph_has_memory(child)) {
+        report_cannot("%s", _("the simulator does not copy graphs that allocate or free memory"));
+        return sim_leave(CUDA_NOT_SUPPORTED);
+    }
     struct graph *graph = graph_find(to->graph);
     struct node_set needs = {0};
     bool ok = graph && to->out && (to->needs || !to->count);

@@ -3,8 +3,17 @@
  * own.
  *
  * A call that a capture forbids spoils it: it fails with the code of its own reason, everything
- * that follows with 901. The codes are those of driver_types.h of CUDA 13.0 and of the programming
- * guide, "Prohibited and Unhandled Operations". */
+ * that follows with 901. An H200 was asked for every code here (tests/gpu/capture_codes.txt).
+ *
+ * The rules, as the hardware has them:
+ *
+ * - The legacy default stream cannot be used at all, 906, while a capture has a stream that it
+ *   would wait for, and can never join one.
+ * - Nothing that belongs to a capture can be asked or waited for: 900 for its streams and for the
+ *   device, 907 for its events. Once it has ended its events are good for nothing, 1.
+ * - What a graph could not repeat, or what asks streams and events beside it, is 900, but only for
+ *   the threads that the capture's mode guards.
+ * - Everything else stands beside the capture, as if there were none. */
 #include "sim_graph_capture.h"
 
 #include "harness/base/buf.h"
@@ -115,15 +124,16 @@ int capture_takes_work(struct stream *stream, struct work *work)
     return CUDA_OK;
 }
 
-int capture_takes_graph(struct stream *stream, const struct graph *graph)
+int capture_takes_graph(const struct stream *stream)
 {
-    struct work work = {.kind = WORK_EMPTY, .line = sim_call_line()};
-    int result = capture_takes_work(stream, &work);
-    if (result == CUDA_OK) {
-        struct graph_node *node = capture_place(stream->capture, stream)->set.items[0];
-        node->child = graph_clone(graph, true);
-    }
-    return result;
+    int result = stream->legacy ? legacy_forbidden() : -1;
+    if (result >= 0 || !stream->capture)
+        return result;
+    if (stream->capture->invalid)
+        return capture_spoilt(stream->capture);
+    sim_why("%s", _("a graph cannot be launched into a capture: add it to the graph as a child "
+                    "(cudaGraphAddChildGraphNode)"));
+    return capture_spoil(stream->capture, CUDA_CAPTURE_UNSUPPORTED);
 }
 
 /* A node that records an event, or waits for it, each time the graph runs. */
@@ -158,21 +168,29 @@ int capture_takes_record(struct stream *stream, struct event *event, bool extern
     return CUDA_OK;
 }
 
+static int ended_event(const struct event *event)
+{
+    sim_why(_("the event was last recorded while line %d's capture was on, so it never happens by "
+              "itself: record it again before something waits for it"),
+            event->capture->line);
+    return CUDA_INVALID_VALUE;
+}
+
+/* The event belongs to no capture that is on. */
 static int wait_outside(struct stream *stream, struct event *event)
 {
     struct capture *capture = stream->capture;
+    if (event->capture)
+        return capture ? capture_spoil(capture, ended_event(event)) : ended_event(event);
+    if (capture && !event->record)
+        return CUDA_OK; /* never recorded: there is nothing to wait for */
     if (capture) {
         sim_why(_("the event was not recorded in the capture that line %d began: a graph cannot "
                   "wait for what is outside it"),
                 capture->line);
         return capture_spoil(capture, CUDA_CAPTURE_ISOLATION);
     }
-    if (!event->capture)
-        return -1;
-    sim_why(_("the event was last recorded while line %d's capture was on, so it never happens by "
-              "itself: record it again before something waits for it"),
-            event->capture->line);
-    return CUDA_CAPTURED_EVENT;
+    return -1;
 }
 
 int capture_takes_wait(struct stream *stream, struct event *event, bool external)
@@ -201,7 +219,7 @@ int capture_takes_wait(struct stream *stream, struct event *event, bool external
     struct place *place = capture_place(capture, stream);
     if (stream->legacy) {
         sim_why("%s", _("the default stream cannot be captured: capture one of your own"));
-        return capture_spoil(capture, CUDA_CAPTURE_UNSUPPORTED);
+        return capture_spoil(capture, CUDA_CAPTURE_IMPLICIT);
     }
     if (!place)
         place = capture_add_place(capture, stream);
@@ -221,14 +239,17 @@ static bool guards_thread(const struct capture *capture)
     return capture_thread_mode == MODE_GLOBAL && capture->mode == MODE_GLOBAL;
 }
 
-static int unsafe_forbidden(void)
+static int unsafe_forbidden(bool asks)
 {
     int result = -1;
     for (struct capture *capture = capture_list; capture; capture = capture->next) {
         if (!guards_thread(capture))
             continue;
-        sim_why(_("this call does its work at once, in no stream, so that a graph could not repeat "
-                  "it: make it before the capture that line %d began, or after it"),
+        sim_why(asks ? _("nothing may be asked or waited for in this thread while the capture that "
+                         "line %d began is on: do it before or after, or begin that capture with "
+                         "cudaStreamCaptureModeRelaxed")
+                     : _("this call does its work at once, in no stream, so that a graph could not "
+                         "repeat it: make it before the capture that line %d began, or after it"),
                 capture->line);
         result = capture_spoil(capture, CUDA_CAPTURE_UNSUPPORTED);
     }
@@ -251,10 +272,9 @@ static int device_forbidden(void)
 
 static int stream_forbidden(const struct stream *stream)
 {
-    if (stream->legacy)
-        return legacy_forbidden();
-    if (!stream->capture)
-        return -1;
+    int result = stream->legacy ? legacy_forbidden() : -1;
+    if (result >= 0 || !stream->capture)
+        return result;
     if (stream->capture->invalid)
         return capture_spoilt(stream->capture);
     sim_why(_("nothing runs in a stream that is being captured (since line %d), so there is "
@@ -263,27 +283,36 @@ static int stream_forbidden(const struct stream *stream)
     return capture_spoil(stream->capture, CUDA_CAPTURE_UNSUPPORTED);
 }
 
+static int event_forbidden(struct event *event, bool spoils)
+{
+    if (!event->capture)
+        return -1;
+    if (!capture_is_on(event->capture))
+        return ended_event(event);
+    sim_why(_("the event was last recorded while line %d's capture was on, so it never happens "
+              "by itself"),
+            event->capture->line);
+    return spoils ? capture_spoil(event->capture, CUDA_CAPTURED_EVENT) : CUDA_CAPTURED_EVENT;
+}
+
 int capture_forbids(enum capture_sin sin, struct stream *stream, struct event *event)
 {
+    int result;
     switch (sin) {
     case CAPTURE_ALLOCATES:
-        return unsafe_forbidden();
+        return unsafe_forbidden(false);
     case CAPTURE_WAITS_DEVICE:
         return device_forbidden();
-    case CAPTURE_USES_LEGACY:
-        return legacy_forbidden();
-    case CAPTURE_ASKS_STREAM:
-    case CAPTURE_DESTROYS_STREAM:
+    case CAPTURE_COPIES:
         return stream_forbidden(stream);
+    case CAPTURE_ASKS_STREAM:
+        result = stream_forbidden(stream);
+        return result >= 0 ? result : unsafe_forbidden(true);
     case CAPTURE_ASKS_EVENT:
-        if (!event->capture)
-            return -1;
-        sim_why(_("the event was last recorded while line %d's capture was on, so it never happens "
-                  "by itself"),
-                event->capture->line);
-        if (capture_is_on(event->capture))
-            capture_spoil(event->capture, 0);
-        return CUDA_CAPTURED_EVENT;
+        result = event_forbidden(event, true);
+        return result >= 0 ? result : unsafe_forbidden(true);
+    case CAPTURE_READS_TIME:
+        return event_forbidden(event, false);
     }
     return -1;
 }

@@ -172,11 +172,11 @@ struct ptx_memory *memory_list(size_t *count)
 {
     size_t n = 0;
     for (const struct memory *m = sim.memory; m; m = m->next)
-        n += !m->freed && !m->variable;
+        n += !m->freed && !m->dormant && !m->variable;
     struct ptx_memory *list = mem_zero(n + 1, sizeof *list);
     *count = 0;
     for (const struct memory *m = sim.memory; m; m = m->next)
-        if (!m->freed && !m->variable)
+        if (!m->freed && !m->dormant && !m->variable)
             list[(*count)++] = (struct ptx_memory){.va = m->va,
                                                    .bytes = m->bytes,
                                                    .host = m->host,
@@ -205,10 +205,29 @@ int memory_allocate_device(struct memory **out, size_t bytes)
         free(written);
         return CUDA_OUT_OF_MEMORY;
     }
-    memset(host, UNWRITTEN, rounded);
     *out = memory_add(MEMORY_DEVICE, host, bytes);
     (*out)->written = written;
+    memory_clear(*out);
     return CUDA_OK;
+}
+
+void memory_clear(struct memory *m)
+{
+    memset(m->host, UNWRITTEN, m->bytes);
+    memset(m->written, 0, m->bytes);
+}
+
+void memory_rest(struct memory *m, int line)
+{
+    m->dormant = true;
+    m->freed_line = line;
+}
+
+bool memory_is_held(const struct memory *m)
+{
+    if (!m->held)
+        sim_why(_("%s belongs to a graph, and no launch of it has it allocated now"), m->name);
+    return m->held;
 }
 
 static int allocate(void **out, size_t bytes)
@@ -252,8 +271,7 @@ static int sim_malloc_pitch(void **out, size_t *pitch, size_t width, size_t heig
     return sim_leave(result);
 }
 
-/* The allocation that begins here; otherwise says what is wrong with the pointer. */
-static struct memory *find_start(void *pointer, bool device_memory)
+struct memory *memory_find_start(void *pointer, bool device_memory)
 {
     struct memory *m = memory_at((uintptr_t)pointer);
     if (m && m->freed)
@@ -280,12 +298,18 @@ static int release(void *pointer)
         return result;
     if (!pointer)
         return CUDA_OK;
-    struct memory *m = find_start(pointer, true);
+    struct memory *m = memory_find_start(pointer, true);
     if (!m)
+        return CUDA_INVALID_VALUE;
+    if (m->of_graph && !memory_is_held(m))
         return CUDA_INVALID_VALUE;
     /* What still uses it, and everything else, ends first. */
     sim_finish_all("cudaFree", sim_call_line());
-    memory_end(m, sim_call_line());
+    m->held = false;
+    if (m->works)
+        memory_rest(m, sim_call_line());
+    else
+        memory_end(m, sim_call_line());
     return sim.sticky;
 }
 
@@ -293,55 +317,6 @@ static int sim_free(void *pointer)
 {
     int result = sim_enter();
     return sim_leave(result ? result : release(pointer));
-}
-
-static int sim_malloc_async(void **out, size_t bytes, void *handle)
-{
-    int result = sim_enter();
-    struct stream *stream = stream_find(handle);
-    struct memory *memory = NULL;
-    if (!result && !stream)
-        result = CUDA_INVALID_HANDLE;
-    if (!result && (!out || !bytes)) /* the library refuses 0 bytes, unlike cudaMalloc */
-        result = CUDA_INVALID_VALUE;
-    if (!result && stream->capture) {
-        report_cannot("%s", _("the simulator does not know cudaMallocAsync in a captured stream"));
-        result = CUDA_NOT_SUPPORTED;
-    }
-    if (!result)
-        result = memory_allocate_device(&memory, bytes);
-    if (!result) {
-        struct work work = {.kind = WORK_ALLOC, .line = sim_call_line(), .memory = memory};
-        *out = (void *)(uintptr_t)memory->va;
-        result = sim_submit(NULL, stream, &work);
-    }
-    return sim_leave(result);
-}
-
-static int sim_malloc_from_pool(void **out, size_t bytes, void *pool, void *stream)
-{
-    (void)pool;
-    return sim_malloc_async(out, bytes, stream);
-}
-
-static int sim_free_async(void *pointer, void *handle)
-{
-    int result = sim_enter();
-    struct stream *stream = stream_find(handle);
-    struct memory *memory = NULL;
-    if (!result && !stream)
-        result = CUDA_INVALID_HANDLE;
-    if (!result && stream->capture) {
-        report_cannot("%s", _("the simulator does not know cudaFreeAsync in a captured stream"));
-        result = CUDA_NOT_SUPPORTED;
-    }
-    if (!result && pointer && !(memory = find_start(pointer, true)))
-        result = CUDA_INVALID_VALUE;
-    if (!result && memory) {
-        struct work work = {.kind = WORK_FREE, .line = sim_call_line(), .memory = memory};
-        result = sim_submit(NULL, stream, &work);
-    }
-    return sim_leave(result);
 }
 
 static int sim_mem_get_info(size_t *free_bytes, size_t *total)
@@ -401,7 +376,7 @@ static int free_host(void *pointer, bool registered)
         return result;
     if (!pointer)
         return registered ? CUDA_INVALID_VALUE : CUDA_OK;
-    struct memory *m = find_start(pointer, false);
+    struct memory *m = memory_find_start(pointer, false);
     if (!m)
         return registered ? CUDA_HOST_NOT_REGISTERED : CUDA_INVALID_VALUE;
     if ((m->kind == MEMORY_REGISTERED) != registered) {
@@ -437,6 +412,9 @@ static int sim_host_register(void *pointer, size_t bytes, unsigned flags)
     if (!result && (!pointer || !bytes || (flags & ~(unsigned)REGISTER_FLAGS) ||
                     from + bytes < from || memory_is_device_address(from)))
         result = CUDA_INVALID_VALUE;
+    int forbidden = result ? -1 : capture_forbids(CAPTURE_ALLOCATES, NULL, NULL);
+    if (forbidden > 0)
+        result = forbidden;
     for (const struct memory *m = sim.memory; !result && m; m = m->next) {
         if (m->freed || m->va + m->bytes <= from || from + bytes <= m->va)
             continue;
@@ -506,9 +484,6 @@ void sim_install_memory(struct runtime *out)
     out->cudaMalloc = sim_malloc;
     out->cudaMallocPitch = sim_malloc_pitch;
     out->cudaFree = sim_free;
-    out->cudaMallocAsync = sim_malloc_async;
-    out->cudaMallocFromPoolAsync = sim_malloc_from_pool;
-    out->cudaFreeAsync = sim_free_async;
     out->cudaMemGetInfo = sim_mem_get_info;
     out->cudaMallocHost = sim_malloc_host;
     out->cudaHostAlloc = host_alloc;

@@ -27,6 +27,7 @@ void work_clone(struct work *out, const struct work *work)
         out->copy.staged = copy_bytes(work->copy.staged, work->copy.width * work->copy.rows);
     if (work->kind == WORK_KERNEL)
         out->launch.params = copy_bytes(work->launch.params, work->launch.param_bytes);
+    memory_count_work(out, 1);
 }
 
 void work_free(struct work *work)
@@ -35,6 +36,7 @@ void work_free(struct work *work)
         free(work->copy.staged);
     if (work->kind == WORK_KERNEL)
         free(work->launch.params);
+    memory_count_work(work, -1);
     *work = (struct work){.kind = WORK_EMPTY};
 }
 
@@ -164,12 +166,8 @@ int sim_submit(struct op **out, struct stream *stream, struct work *work)
     if (out)
         *out = NULL;
     int result = capture_takes_work(stream, work);
-    if (result < 0 && stream->legacy)
-        result = capture_forbids(CAPTURE_USES_LEGACY, stream, NULL);
-    if (result >= 0) {
-        work_free(work);
+    if (result >= 0)
         return result;
-    }
     struct op *op = op_new(stream, work, stream->chain);
     need_streams(op, stream);
     if (op->work.kind == WORK_RECORD || op->work.kind == WORK_WAIT)
@@ -317,8 +315,9 @@ static double run_work(struct op *op)
         return launch_run(op);
     case WORK_HOST:
         return call_host(op);
+    case WORK_ALLOC:
     case WORK_FREE:
-        memory_end(op->work.memory, op->work.line);
+        memory_run(&op->work);
         return 0;
     default:
         return 0;

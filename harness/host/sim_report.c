@@ -176,7 +176,7 @@ static void note_fault(const struct op *op, const struct ptx_result *result)
         result->fault == PTX_FAULT_BOUNDS ? memory_at(result->fault_address) : NULL;
     found.fault_line = student_line(op, result->line);
     snprintf(found.fault_kind, sizeof found.fault_kind, "%s", fault_kind(result));
-    if (freed && freed->freed)
+    if (freed && (freed->freed || freed->dormant) && freed->freed_line)
         snprintf(found.fault, sizeof found.fault,
                  _("kernel %s uses %s, which was given back in line %d"),
                  op->work.launch.kernel->label, freed->name, freed->freed_line);

@@ -96,11 +96,8 @@ static int sim_stream_destroy(void *handle)
         sim_why("%s", _("the default stream is not yours to destroy"));
         result = CUDA_INVALID_HANDLE;
     }
-    if (!result) {
-        int forbidden = capture_forbids(CAPTURE_DESTROYS_STREAM, stream, NULL);
-        result = forbidden > 0 ? forbidden : 0;
-    }
     if (!result) { /* what is queued still runs; nothing waits for it */
+        capture_leave(stream);
         stream->destroyed = true;
         chain_give(stream->chain);
     }
@@ -111,10 +108,17 @@ static int sim_stream_destroy(void *handle)
 static int last_of(struct op **out, struct stream *stream)
 {
     struct work work = {.kind = WORK_EMPTY, .line = sim_call_line()};
-    if (stream->legacy)
-        return sim_submit(out, stream, &work);
-    *out = stream->last ? op_keep(stream->last) : NULL;
-    return CUDA_OK;
+    if (!stream->legacy) {
+        *out = stream->last ? op_keep(stream->last) : NULL;
+        return CUDA_OK;
+    }
+    int result = sim_submit(out, stream, &work);
+    bool idle = *out;
+    for (size_t i = 0; idle && i < (*out)->need_count; i++)
+        idle = (*out)->needs[i]->done;
+    if (idle) /* it has nothing to wait for */
+        sim_run(*out);
+    return result;
 }
 
 static int sim_stream_synchronize(void *handle)

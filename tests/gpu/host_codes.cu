@@ -1,4 +1,5 @@
-// What the real CUDA runtime returns for each call of host_codes.inc: "name code", one a line.
+// What the real CUDA runtime returns for each call of host_codes.inc: "name code", one a line; with the
+// argument "captures", what it says to capture_codes.inc.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -27,8 +28,13 @@ __global__ void __launch_bounds__(64) bound(unsigned *p)
         p[threadIdx.x] = 1;
 }
 
+#define CAPTURE_STATUS cudaStreamCaptureStatus
+#define CALL_STATUS cudaError_t
+#define CAPTURE_LAUNCH(stream, p) \
+    (add<<<1, 32, 0, stream>>>(static_cast<unsigned *>(p), 32), static_cast<int>(cudaGetLastError()))
 #define KERNEL_ADD reinterpret_cast<const void *>(add)
 #define KERNEL_BOUND reinterpret_cast<const void *>(bound)
+#include "capture_codes.inc"
 #include "host_codes.inc"
 
 static void say(const char *name, int code)
@@ -37,9 +43,18 @@ static void say(const char *name, int code)
     std::fflush(stdout);
 }
 
-int main()
+static void say_capture(const char *line)
+{
+    std::puts(line);
+    std::fflush(stdout);
+}
+
+int main(int argc, char **)
 {
     cudaFree(nullptr);
-    host_codes(say);
+    if (argc > 1)
+        capture_codes(say_capture);
+    else
+        host_codes(say);
     return 0;
 }

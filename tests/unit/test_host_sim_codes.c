@@ -1,6 +1,6 @@
-/* The simulated runtime's error codes, call by call, are those of tests/gpu/host_codes.txt, which a
- * GPU's runtime was asked for (tests/gpu/check_host_codes). STRIDE_REBASE=1 writes what it says
- * now. */
+/* The simulated runtime's error codes, call by call, are those of tests/gpu/host_codes.txt and
+ * capture_codes.txt, which a GPU's runtime is asked for by tests/gpu/check_host_codes.
+ * STRIDE_REBASE=1 writes what it says now into the first; the second are an H200's own answers. */
 #include "host_sim.h"
 
 #include <unistd.h>
@@ -18,6 +18,10 @@ typedef void *handle;
 #define DIM(x, y, z)          ((struct dim3){(x), (y), (z)})
 #define KERNEL_ADD            (&kernel_add)
 #define KERNEL_BOUND          (&kernel_bound)
+#define CAPTURE_STATUS        int
+#define CALL_STATUS           int
+#define CAPTURE_LAUNCH(s, p)  run_add((p), 32, (s))
+#include "tests/gpu/capture_codes.inc"
 #include "tests/gpu/host_codes.inc"
 
 static struct buf said;
@@ -33,6 +37,7 @@ static void codes(void **state)
     struct buf want = {0};
     struct err err = {0};
     (void)state;
+    buf_free(&said);
     host_codes(note);
     if (getenv("STRIDE_REBASE")) {
         FILE *file = fopen(path, "w");
@@ -48,8 +53,38 @@ static void codes(void **state)
     sim_report_free(&host_sim_found);
 }
 
+static void note_line(const char *line)
+{
+    buf_printf(&said, "%s\n", line);
+}
+
+/* One line after the other, so that the first one that differs is what is shown. */
+static void captures_answer_as_hardware_does(void **state)
+{
+    struct buf want = {0};
+    struct err err = {0};
+    char *rest_said, *rest_want;
+    (void)state;
+    buf_free(&said);
+    capture_codes(note_line);
+    assert_true(file_read(&want, "tests/gpu/capture_codes.txt", 1 << 16, &err));
+    char *line = strtok_r(said.data, "\n", &rest_said);
+    char *wanted = strtok_r(want.data, "\n", &rest_want);
+    for (; line && wanted; line = strtok_r(NULL, "\n", &rest_said)) {
+        assert_string_equal(line, wanted);
+        wanted = strtok_r(NULL, "\n", &rest_want);
+    }
+    assert_true(!line && !wanted);
+    buf_free(&want);
+    buf_free(&said);
+    host_sim_take();
+    assert_string_equal(host_sim_found.cannot, "");
+    sim_report_free(&host_sim_found);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(codes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(codes),
+                                       cmocka_unit_test(captures_answer_as_hardware_does)};
     return cmocka_run_group_tests(tests, host_sim_open, NULL);
 }

@@ -117,7 +117,6 @@ struct hazard_worker {
     bool cut;
     uint32_t last; /* index of the finding counted last */
     struct timeline timeline;
-    uint32_t reads_followed;  /* speculation.c's work, which is bounded */
     uint8_t *bulk_sites;      /* per site: it is a bulk copy */
     struct async_warp *async; /* one per warp */
     struct sync_block *sync;

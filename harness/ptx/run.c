@@ -146,7 +146,9 @@ static void order_warps(struct worker *worker, uint32_t *order, uint32_t count)
 static void exec_warp(struct warp *w, enum ptx_isa isa)
 {
     w->yield = false;
-    w->slice = SLICE_INSTRUCTIONS;
+    /* Warps that only get from barrier to barrier never use up a slice: where the budget is spent,
+     * the next basic block is the last. */
+    w->slice = w->block->steps > w->worker->run->steps ? 0 : SLICE_INSTRUCTIONS;
     if (isa == PTX_ISA_AVX512)
         exec_warp_avx512(w);
     else if (isa == PTX_ISA_AVX2)

@@ -403,6 +403,7 @@ static void faults_say_what_and_where(void **state)
     stops("mov.u32 %r2, 99; T: .branchtargets A; brx.idx %r2, T; A:", PTX_FAULT,
           "entry 99 of a table of 1", 12);
     stops("L: add.s32 %r2, %r2, 1; .loc 1 13 1\n bra L;", PTX_TIMED_OUT, "endless loop", 12);
+    stops("L: bar.sync 0; .loc 1 13 1\n bra L;", PTX_TIMED_OUT, "endless loop", 12);
     stops("setp.gt.u32 %p1, %r1, 31; @%p1 bra L; bar.sync 1, 64; L:", PTX_DEADLOCK, "", 12);
     stops("tanh.f99 %f1, %f2;", PTX_UNSUPPORTED,
           "the simulator does not know tanh.f99 (your line 12)", 12);

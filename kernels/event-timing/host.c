@@ -47,10 +47,20 @@ static bool fill(void *opaque, const struct host_round *round, char *why,
     return true;
 }
 
+/* Not as 8.16e-05. */
+static const char *plain(char *out, size_t size, double ms)
+{
+    snprintf(out, size, fabs(ms) < 1e-3 ? "%.7f" : "%.4g", ms);
+    return out;
+}
+
 static void judge_time(double yours, double solution,
                        struct host_finding *out)
 {
     const double apart = fabs(yours - solution);
+    char mine[40], right[40];
+    plain(mine, sizeof mine, yours);
+    plain(right, sizeof right, solution);
     out->tolerance = SHARE * solution + OVERHEAD;
     out->max_error = apart;
     if (apart <= out->tolerance)
@@ -59,23 +69,28 @@ static void judge_time(double yours, double solution,
     if (isnan(yours))
         snprintf(out->text, sizeof out->text,
                  _("work->milliseconds was not filled in"));
+    else if (fabs(1000 * yours - solution) <= SHARE * solution)
+        snprintf(out->text, sizeof out->text,
+                 _("%s ms for a launch, and the solution measures %s ms, "
+                   "a thousand times more: are these seconds?"),
+                 mine, right);
     else if (yours < solution)
         snprintf(out->text, sizeof out->text,
-                 _("%.4g ms for a launch, and the solution measures %.4g "
+                 _("%s ms for a launch, and the solution measures %s "
                    "ms: your clock was read before the work was done, or "
                    "on another stream than the work's"),
-                 yours, solution);
+                 mine, right);
     else if (yours > LEAST_MANY * solution)
         snprintf(out->text, sizeof out->text,
-                 _("%.4g ms for a launch, and the solution measures %.4g "
+                 _("%s ms for a launch, and the solution measures %s "
                    "ms, %.0f times less: is it the time of all launches, "
                    "or of the first, which loads the kernel?"),
-                 yours, solution, yours / solution);
+                 mine, right, yours / solution);
     else
         snprintf(out->text, sizeof out->text,
-                 _("%.4g ms for a launch, and the solution measures %.4g "
+                 _("%s ms for a launch, and the solution measures %s "
                    "ms: something else than warm launches is in your time"),
-                 yours, solution);
+                 mine, right);
 }
 
 static void judge_bandwidth(const struct EventTimingWork *work,

@@ -29,6 +29,7 @@ struct trial_run {
     struct host_child child;
     struct host_outcome outcome;
     json_t *metrics, *timeline, *hazards;
+    json_t *fault;       /* of the first case that has one */
     bool ran, all_cases; /* else only cases that found something are told */
     char no_trace[512];  /* why CUPTI has no timeline */
     char unknown[160];   /* a function that the simulator does not know */
@@ -135,6 +136,8 @@ static void add_hazard(struct trial_run *run, const json_t *hazard)
 
 static void add_case(struct trial_run *run, json_t *entry)
 {
+    if (!run->fault)
+        run->fault = json_incref(json_object_get(entry, "fault"));
     const char *verdict = json_string_value(json_object_get(entry, "verdict"));
     if (run->all_cases || (verdict && strcmp(verdict, verdict_name(VERDICT_PASS)) != 0))
         emit_add(run->answer->emit, "cases", json_incref(entry));
@@ -286,13 +289,28 @@ static void emit_hazards(struct attempt *a, const struct trial_run *run)
         emit_add(a->answer.emit, "hazards", json_incref(hazard));
 }
 
-/* A GPU that hung or faulted cannot say why; where the simulated runtime can, both are told. */
+/* The same call in the same line failed for the same reason. */
+static bool same_fault(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"call", "line", "code"};
+    bool same = a && b;
+    for (size_t i = 0; same && i < sizeof keys / sizeof *keys; i++) {
+        const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+        same = x && y && json_equal(x, y);
+    }
+    return same;
+}
+
+/* A GPU that hung or faulted cannot say why; where the simulated runtime can, both are told, or the
+ * latter alone where it says the same and more. */
 static void join_verdicts(struct attempt *a)
 {
     const struct host_outcome *found = &a->sim.outcome;
     enum verdict verdict = a->answer.verdict;
     bool explains = found->verdict == VERDICT_HAZARD || found->verdict == VERDICT_FAULT;
-    if (explains && (verdict == VERDICT_TIMED_OUT || verdict == VERDICT_FAULT)) {
+    if (verdict == VERDICT_FAULT && same_fault(a->gpu.fault, a->sim.fault)) {
+        snprintf(a->answer.summary, sizeof a->answer.summary, "%s", found->summary);
+    } else if (explains && (verdict == VERDICT_TIMED_OUT || verdict == VERDICT_FAULT)) {
         size_t len = strlen(a->answer.summary);
         snprintf(a->answer.summary + len, sizeof a->answer.summary - len, "; %s", found->summary);
     } else {
@@ -507,6 +525,7 @@ static void free_run(struct trial_run *run)
     json_decref(run->metrics);
     json_decref(run->timeline);
     json_decref(run->hazards);
+    json_decref(run->fault);
 }
 
 void host_stages_run(struct host_warm *warm, const struct work *work, struct emit *emit)

@@ -231,8 +231,10 @@ static bool site_strong(const struct touch *t, uint16_t site)
 static void read_word(struct touch *t, uint64_t word)
 {
     struct hazard_memory *m = t->m;
-    inner_enter(t, word);
-    inner_read(t, word);
+    if (m->write_key && m->writer[word] != SEVERAL) {
+        inner_enter(t, word);
+        inner_read(t, word);
+    }
     uint32_t writer = m->writer[word];
     if (!ordered(t, writer, m->write_epoch ? m->write_epoch[word] : 0) &&
         !site_strong(t, m->write_site[word]))
@@ -250,9 +252,12 @@ static void read_word(struct touch *t, uint64_t word)
 static void write_word(struct touch *t, uint64_t word, bool same_value)
 {
     struct hazard_memory *m = t->m;
-    inner_enter(t, word);
-    inner_write(t, word, same_value);
-    constant_written(t, word);
+    if (m->write_key && m->writer[word] != SEVERAL) {
+        inner_enter(t, word);
+        inner_write(t, word, same_value);
+    }
+    if (m->constant_site)
+        constant_written(t, word);
     m->any_write = true;
     uint32_t writer = m->writer[word], reader = m->reader[word];
     if (!ordered(t, writer, m->write_epoch ? m->write_epoch[word] : 0) && !same_value &&
@@ -315,12 +320,6 @@ void touch_check_written(struct touch *t, uint64_t offset, uint64_t bytes)
                                                   .element = t->op->width});
 }
 
-static bool key_is_quick(const struct touch *t, uint32_t key)
-{
-    const struct clock_warp *clock = &t->w->hazard->clock;
-    return key < clock->floor || key == clock->mine + t->lane;
-}
-
 /* The common read: whole words that no other block or thread wrote. The place of a first read is
  * kept, so that words which several blocks have read are only looked at. False: look closer. */
 static bool read_quick(const struct touch *t, uint64_t offset, uint64_t bytes)
@@ -328,13 +327,14 @@ static bool read_quick(const struct touch *t, uint64_t offset, uint64_t bytes)
     struct hazard_memory *m = t->m;
     const uint64_t first = offset / 4, end = (offset + bytes) / 4;
     const uint16_t site = shadow_site(t->op);
-    if (t->strong || t->precise || ((offset | bytes) & 3))
+    if (t->strong || ((offset | bytes) & 3))
         return false;
     for (uint64_t word = first; word < end; word++) {
         uint32_t writer = m->any_write ? m->writer[word] : 0, reader = m->reader[word];
-        if (writer && (writer != t->me || (m->write_key && !key_is_quick(t, m->write_key[word]))))
+        if (writer &&
+            (writer != t->me || (m->write_key && !touch_is_ordered(t, m->write_key[word]))))
             return false;
-        if (reader == t->me && m->read_key && !key_is_quick(t, m->read_key[word]))
+        if (reader == t->me && m->read_key && !touch_is_ordered(t, m->read_key[word]))
             return false;
     }
     for (uint64_t word = first; word < end; word++) {
@@ -342,8 +342,12 @@ static bool read_quick(const struct touch *t, uint64_t offset, uint64_t bytes)
         if (reader == SEVERAL)
             continue;
         if (reader != t->me) {
-            m->reader[word] = reader ? SEVERAL : t->me;
+            m->reader[word] = reader && !t->precise ? SEVERAL : t->me;
             m->read_site[word] = site;
+        }
+        if (m->read_epoch) {
+            m->read_site[word] = site;
+            m->read_epoch[word] = t->w->worker->hazard->global_epoch;
         }
         if (!m->read_key)
             continue;

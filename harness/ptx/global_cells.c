@@ -20,8 +20,6 @@ static struct cell cell_of(struct hazard_memory *m, uint64_t word)
 void inner_enter(const struct touch *t, uint64_t word)
 {
     struct hazard_memory *m = t->m;
-    if (!m->write_key)
-        return;
     if (m->writer[word] != t->me)
         m->write_key[word] = 0;
     if (m->reader[word] != t->me)
@@ -30,16 +28,12 @@ void inner_enter(const struct touch *t, uint64_t word)
 
 void inner_read(struct touch *t, uint64_t word)
 {
-    if (!t->m->write_key)
-        return;
     struct cell cell = cell_of(t->m, word);
     cell_read(&t->inner, &cell);
 }
 
 void inner_write(struct touch *t, uint64_t word, bool same_value)
 {
-    if (!t->m->write_key)
-        return;
     struct cell cell = cell_of(t->m, word);
     cell_write(&t->inner, &cell, same_value);
 }
@@ -77,6 +71,8 @@ void inner_stamp_atomic(struct touch *t, uint64_t offset, uint64_t bytes)
     const struct hazard_warp *h = t->w->hazard;
     t->inner.lane = t->lane;
     for (uint64_t word = offset / 4; word < words_end(offset, bytes); word++) {
+        if (t->m->writer[word] == SEVERAL)
+            continue;
         struct cell cell = cell_of(t->m, word);
         uint32_t before = *cell.write_key, key = h->clock.mine + t->lane;
         if (!h->precise && before != key &&
@@ -169,6 +165,6 @@ void constant_read(struct touch *t, uint64_t word)
 void constant_written(struct touch *t, uint64_t word)
 {
     struct hazard_memory *m = t->m;
-    if (m->constant_site && m->constant_site[word])
+    if (m->constant_site[word])
         report_constant(t, word, (uint16_t)(m->constant_site[word] - 1), false);
 }

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* From a warp's addresses to words of allocations. A row of words that nobody else touched is
- * checked and stamped at once; anything else goes lane by lane. */
+/* From a warp's addresses to words of allocations, lane by lane (rows: exec_global_rows.c). */
 
 /* ---- copies */
 
@@ -53,125 +52,6 @@ void global_write_bytes(struct warp *w, const struct op *op, unsigned lane, uint
     t.lane = lane;
     touch_write(&t, offset, bytes, NULL);
     inner_forget(&t, offset, bytes);
-}
-
-/* ---- rows */
-
-/* Does another block's mark stand on one of these words? */
-static bool row_is_foreign(const uint32_t *who, uint32_t me, uint64_t words)
-{
-    uint32_t other = 0;
-    for (uint64_t i = 0; i < words; i++)
-        other |= (uint32_t)(who[i] != 0) & (uint32_t)(who[i] != me);
-    return other;
-}
-
-/* Are all keys ordered before this access, or the lane's own? A lane has 1 << shift words. */
-static bool row_is_ordered(const uint32_t *key, const struct clock_warp *clock, uint32_t words,
-                           uint32_t shift)
-{
-    uint32_t bad = 0;
-    for (uint32_t i = 0; i < words; i++) {
-        uint32_t own = (uint32_t)(((key[i] ^ clock->mine) & 0x7e0) == 0) &
-                       (uint32_t)(key[i] < clock->own_floor);
-        bad |= (uint32_t)(key[i] >= clock->floor) &
-               (uint32_t)(key[i] != clock->mine + (i >> shift)) & (own ^ 1);
-    }
-    return !bad;
-}
-
-static bool row_is_clean(const struct touch *t, uint64_t word, uint32_t words, uint32_t shift)
-{
-    const struct hazard_memory *m = t->m;
-    const struct clock_warp *clock = &t->w->hazard->clock;
-    return !t->strong && !row_is_foreign(m->writer + word, t->me, words) &&
-           !row_is_foreign(m->reader + word, t->me, words) &&
-           (!m->write_key || (row_is_ordered(m->write_key + word, clock, words, shift) &&
-                              row_is_ordered(m->read_key + word, clock, words, shift)));
-}
-
-static void fill_sites(uint16_t *sites, uint16_t value, uint32_t words)
-{
-    for (uint32_t i = 0; i < words; i++)
-        sites[i] = value;
-}
-
-static void stamp_row(const struct touch *t, uint64_t word, uint32_t words, uint32_t shift,
-                      bool writes)
-{
-    struct hazard_memory *m = t->m;
-    uint32_t *who = (writes ? m->writer : m->reader) + word;
-    for (uint32_t i = 0; i < words; i++)
-        who[i] = t->me;
-    const uint16_t site = shadow_site(t->op);
-    fill_sites((writes ? m->write_site : m->read_site) + word, site, words);
-    if (m->write_epoch)
-        fill_sites((writes ? m->write_epoch : m->read_epoch) + word,
-                   t->w->worker->hazard->global_epoch, words);
-    if (!m->write_key)
-        return;
-    uint32_t *key = (writes ? m->write_key : m->read_key) + word;
-    for (uint32_t i = 0; i < words; i++)
-        key[i] = t->w->hazard->clock.mine + (i >> shift);
-    fill_sites((writes ? m->inner_write_site : m->inner_read_site) + word, site, words);
-}
-
-static uint32_t words_shift(uint32_t bytes)
-{
-    return bytes == 4 ? 0 : bytes == 8 ? 1 : 2;
-}
-
-static void lanes(struct warp *w, const struct op *op, uint32_t mask, const uint64_t addr[32],
-                  uint32_t bytes, bool reads, bool writes);
-
-static void row_by_lanes(struct warp *w, const struct op *op, uint64_t va, uint32_t bytes,
-                         bool writes)
-{
-    uint64_t addr[32];
-    for (unsigned i = 0; i < 32; i++)
-        addr[i] = va + i * (uint64_t)bytes;
-    lanes(w, op, FULL_MASK, addr, bytes, !writes, writes);
-}
-
-void hazard_global_read_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
-                             uint32_t bytes)
-{
-    struct touch t = touch_of(w, op, item);
-    const struct ptx_memory *memory = &w->worker->run->map.items[item];
-    uint64_t word = offset / 4;
-    uint32_t words = 8 * bytes, shift = words_shift(bytes);
-    bool unset = memory->written && memchr(memory->written + offset, 0, 32 * (size_t)bytes);
-    if (!unset && !t.m)
-        return;
-    if (!unset && !(offset & 3) && bytes >= 4 && !(op->flags & OP_NC) &&
-        row_is_clean(&t, word, words, shift)) {
-        hazard_note(w->hazard, op);
-        stamp_row(&t, word, words, shift, false);
-        return;
-    }
-    row_by_lanes(w, op, memory->va + offset, bytes, false);
-}
-
-void hazard_global_write_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
-                              uint32_t bytes)
-{
-    struct touch t = touch_of(w, op, item);
-    const struct ptx_memory *memory = &w->worker->run->map.items[item];
-    uint64_t word = offset / 4;
-    uint32_t words = 8 * bytes, shift = words_shift(bytes);
-    bool watched = w->block->hazard->source_items >> (item & 63) & 1;
-    if (!watched && !(offset & 3) && bytes >= 4 &&
-        (!t.m || (!t.m->constant_site && row_is_clean(&t, word, words, shift)))) {
-        if (memory->written)
-            memset(memory->written + offset, 1, 32 * (size_t)bytes);
-        if (!t.m)
-            return;
-        t.m->any_write = true;
-        hazard_note(w->hazard, op);
-        stamp_row(&t, word, words, shift, true);
-        return;
-    }
-    row_by_lanes(w, op, memory->va + offset, bytes, true);
 }
 
 /* ---- lanes */
@@ -230,11 +110,68 @@ static void stamp_lanes(struct warp *w, const struct op *op, uint32_t mask, cons
     }
 }
 
+/* Is this word the block's own, and are all before this lane in order? */
+static bool word_is_quick(const struct touch *t, uint64_t word)
+{
+    const struct hazard_memory *m = t->m;
+    const uint32_t writer = m->writer[word], reader = m->reader[word];
+    return (!writer || writer == t->me) && (!reader || reader == t->me) &&
+           touch_is_ordered(t, m->write_key[word]) && touch_is_ordered(t, m->read_key[word]);
+}
+
+static void stamp_word(const struct touch *t, uint64_t word, uint16_t site)
+{
+    struct hazard_memory *m = t->m;
+    m->writer[word] = t->me;
+    m->write_site[word] = m->inner_write_site[word] = site;
+    m->write_key[word] = t->w->hazard->clock.mine + t->lane;
+    if (m->write_epoch)
+        m->write_epoch[word] = t->w->worker->hazard->global_epoch;
+}
+
+/* The common scattered store: plain, whole words of one allocation that only this block uses, in
+ * order. False, and nothing done: look closer. */
+static bool write_quick(struct warp *w, const struct op *op, uint32_t mask, const uint64_t addr[32],
+                        uint32_t bytes)
+{
+    const struct memory_map *map = &w->worker->run->map;
+    const uint32_t item = w->worker->site_memory[op->site];
+    if (bytes < 4 || item >= map->count || !map->hazard[item] || !map->hazard[item]->write_key ||
+        map->hazard[item]->constant_site || w->block->hazard->source_items >> (item & 63) & 1)
+        return false;
+    struct touch t = touch_of(w, op, item);
+    const struct ptx_memory *memory = &map->items[item];
+    const uint64_t last = memory->bytes - bytes;
+    for (uint32_t left = t.strong ? 0 : mask; left; left &= left - 1) {
+        t.lane = (unsigned)__builtin_ctz(left);
+        uint64_t offset = addr[t.lane] - memory->va;
+        if (offset > last || offset & 3)
+            return false;
+        for (uint64_t word = offset / 4; word < (offset + bytes) / 4; word++)
+            if (!word_is_quick(&t, word))
+                return false;
+    }
+    for (uint32_t left = t.strong ? 0 : mask; left; left &= left - 1) {
+        t.lane = (unsigned)__builtin_ctz(left);
+        uint64_t offset = addr[t.lane] - memory->va;
+        if (t.m->write_key[offset / 4] >= w->hazard->clock.mine)
+            inner_check_twins(&t, mask, addr, bytes);
+        for (uint64_t word = offset / 4; word < (offset + bytes) / 4; word++)
+            stamp_word(&t, word, shadow_site(op));
+        if (memory->written)
+            memset(memory->written + offset, 1, bytes);
+    }
+    t.m->any_write |= !t.strong;
+    return !t.strong;
+}
+
 static void lanes(struct warp *w, const struct op *op, uint32_t mask, const uint64_t addr[32],
                   uint32_t bytes, bool reads, bool writes)
 {
     struct touch t = {.item = UINT32_MAX};
     hazard_note(w->hazard, op);
+    if (writes && !reads && write_quick(w, op, mask, addr, bytes))
+        return;
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         if (!find_touch(&t, w, op, addr[lane], bytes))

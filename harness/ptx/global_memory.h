@@ -40,6 +40,13 @@ struct touch {
 
 struct touch touch_of(struct warp *w, const struct op *op, uint32_t item);
 
+/* Is this key surely ordered before the access, or the same thread's? The common case. */
+static inline bool touch_is_ordered(const struct touch *t, uint32_t key)
+{
+    const struct clock_warp *clock = &t->w->hazard->clock;
+    return key < clock->floor || !((key ^ (clock->mine + t->lane)) & KEY_WHO);
+}
+
 /* A strong access may order this block behind others, and others behind this one. */
 void touch_strong(struct warp *w, const struct op *op, uint64_t va, bool reads, bool writes);
 
@@ -49,7 +56,8 @@ void touch_read(struct touch *t, uint64_t offset, uint64_t bytes);
 void touch_write(struct touch *t, uint64_t offset, uint64_t bytes, const uint8_t *value);
 void touch_check_written(struct touch *t, uint64_t offset, uint64_t bytes);
 
-/* ---- global_cells.c: threads of one block */
+/* ---- global_cells.c: threads of one block, where m->write_key is there. A word that several
+ * blocks write is left out: they race on it already, or all its accesses are strong. */
 
 /* Before writer[word] or reader[word] change: keys of other blocks are none of this one's. */
 void inner_enter(const struct touch *t, uint64_t word);

@@ -165,10 +165,10 @@ static inline void hazard_note(struct hazard_warp *h, const struct op *op)
 
 /* ---- global memory (global.c) */
 
-void hazard_global_read_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
-                             uint32_t bytes);
-void hazard_global_write_item(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
-                              uint32_t bytes);
+void ISA(global_read_row)(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
+                          uint32_t bytes);
+void ISA(global_write_row)(struct warp *w, const struct op *op, uint32_t item, uint64_t offset,
+                           uint32_t bytes);
 void hazard_global_read_lanes(struct warp *w, const struct op *op, uint32_t mask,
                               const uint64_t addr[32], uint32_t bytes);
 void hazard_global_write_lanes(struct warp *w, const struct op *op, uint32_t mask,
@@ -183,7 +183,7 @@ static inline void hazard_global_read_row(struct warp *w, const struct op *op, u
         counters_global_row(w, op, offset, bytes);
     const struct memory_map *map = &w->worker->run->map;
     if (w->checks && (map->hazard[item] || map->items[item].written))
-        hazard_global_read_item(w, op, item, offset, bytes);
+        ISA(global_read_row)(w, op, item, offset, bytes);
 }
 
 static inline void hazard_global_write_row(struct warp *w, const struct op *op, uint32_t item,
@@ -194,7 +194,7 @@ static inline void hazard_global_write_row(struct warp *w, const struct op *op, 
     const struct memory_map *map = &w->worker->run->map;
     if (w->checks && (map->hazard[item] || map->items[item].written ||
                       w->block->hazard->source_items >> (item & 63) & 1))
-        hazard_global_write_item(w, op, item, offset, bytes);
+        ISA(global_write_row)(w, op, item, offset, bytes);
 }
 
 static inline void hazard_global_read(struct warp *w, const struct op *op, uint32_t mask,

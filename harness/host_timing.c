@@ -90,7 +90,7 @@ static json_t *interval_json(struct interval interval)
 
 static enum measure_verdict judge(const struct timer *timer, double of_limit, const char **why)
 {
-    enum measure_verdict verdict = measure_judge(&timer->measure, why);
+    enum measure_verdict verdict = measure_judge(&timer->measure, MEASURE_NOISY_HOST, why);
     if (of_limit > ABOVE_LIMIT) {
         *why =
             _("faster than this machine's bus can be: the run cannot have moved all of its data");

@@ -17,7 +17,6 @@ static const double SETTLED = 0.02;    /* windows of warm-up that agree this wel
 static const double WARM_LEAST = 0.1;  /* of the budget: clocks need some time to rise */
 static const double WARM_PART = 0.3;   /* most of the budget that warming up may take */
 static const double LEAST_PART = 0.25; /* of the budget is always used, however tight the ratio */
-static const double NOISY = 0.10;      /* a wider interval says nothing worth saying */
 static const double SAME_WITHIN = 0.05;
 static const double DIFFERENT = 0.01; /* a difference below this is not called one */
 static const double MOST_REJECTED = 0.1;
@@ -112,7 +111,7 @@ bool measure_run(struct measure *out, const struct measure_source *source, doubl
     return true;
 }
 
-enum measure_verdict measure_judge(const struct measure *measure, const char **why)
+enum measure_verdict measure_judge(const struct measure *measure, double noisy, const char **why)
 {
     struct interval speedup = measure->speedup;
     *why = "";
@@ -122,7 +121,7 @@ enum measure_verdict measure_judge(const struct measure *measure, const char **w
         *why = _("too many of the GPU's times cannot be right");
     } else if (measure->rounds < LEAST_ROUNDS) {
         *why = _("too slow to be timed often enough");
-    } else if (stats_spread(speedup) > NOISY) {
+    } else if (stats_spread(speedup) > noisy) {
         *why = _("times vary too much from launch to launch");
     } else if (speedup.low > 1 + DIFFERENT) {
         return MEASURE_FASTER;

@@ -38,8 +38,13 @@ struct measure {
 /* Warms up and measures within the budget. False when the source stopped. */
 bool measure_run(struct measure *out, const struct measure_source *source, double budget_ms);
 
+/* The widest interval of a speedup, as part of its median, that says something worth saying. Where
+ * the host works along, times vary more, and effects are larger. */
+#define MEASURE_NOISY_KERNEL 0.10
+#define MEASURE_NOISY_HOST   0.30
+
 /* What the speedup's interval allows to say. `why` is filled (a static sentence) for too noisy. */
-enum measure_verdict measure_judge(const struct measure *measure, const char **why);
+enum measure_verdict measure_judge(const struct measure *measure, double noisy, const char **why);
 const char *measure_verdict_name(enum measure_verdict verdict); /* as in the record */
 void measure_free(struct measure *measure);
 

@@ -86,7 +86,7 @@ static void take_failure(struct work *work)
 static enum measure_verdict judge(const struct work *work, double of_limit, const char **why)
 {
     const struct bench *bench = &work->bench;
-    enum measure_verdict verdict = measure_judge(&work->measure, why);
+    enum measure_verdict verdict = measure_judge(&work->measure, MEASURE_NOISY_KERNEL, why);
     if (of_limit > ABOVE_LIMIT) {
         *why = _("faster than this card can be: the kernel cannot have done all of its work");
         return MEASURE_TOO_NOISY;

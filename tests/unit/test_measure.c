@@ -63,7 +63,7 @@ static enum measure_verdict judge(struct machine *machine, struct measure *measu
 {
     struct measure_source source = {machine, run_round, clock_of};
     assert_true(measure_run(measure, &source, 600));
-    return measure_judge(measure, why);
+    return measure_judge(measure, MEASURE_NOISY_KERNEL, why);
 }
 
 static void same_kernels_are_the_same(void **state)
@@ -119,6 +119,20 @@ static void wild_times_are_too_noisy(void **state)
     assert_true(*why);
     assert_string_equal(measure_verdict_name(MEASURE_TOO_NOISY), "too-noisy");
     measure_free(&measure);
+}
+
+/* A host that copies along is noisy, but 2x is 2x; and what may be 1x remains unsaid. */
+static void a_wide_interval_says_something_about_a_large_effect(void **state)
+{
+    (void)state;
+    struct measure measure = {.rounds = 18, .speedup = {2.4, 2.2, 2.6}};
+    const char *why;
+    assert_int_equal(measure_judge(&measure, MEASURE_NOISY_KERNEL, &why), MEASURE_TOO_NOISY);
+    assert_int_equal(measure_judge(&measure, MEASURE_NOISY_HOST, &why), MEASURE_FASTER);
+    measure.speedup = (struct interval){1.05, 0.95, 1.2};
+    assert_int_equal(measure_judge(&measure, MEASURE_NOISY_HOST, &why), MEASURE_TOO_NOISY);
+    measure.speedup = (struct interval){2.4, 1.6, 2.6};
+    assert_int_equal(measure_judge(&measure, MEASURE_NOISY_HOST, &why), MEASURE_TOO_NOISY);
 }
 
 static void impossible_times_are_never_samples(void **state)
@@ -244,6 +258,7 @@ int main(void)
         cmocka_unit_test(faster_and_slower_are_told),
         cmocka_unit_test(drift_cancels),
         cmocka_unit_test(wild_times_are_too_noisy),
+        cmocka_unit_test(a_wide_interval_says_something_about_a_large_effect),
         cmocka_unit_test(impossible_times_are_never_samples),
         cmocka_unit_test(budget_is_kept_and_used),
         cmocka_unit_test(every_kind_follows_every_other),

@@ -211,7 +211,7 @@ void host_woken(const void *condition)
     wait_until(us);
 }
 
-/* ---- copying */
+/* ---- copying, reading and writing files */
 
 static void note_range(const void *at, size_t bytes, bool write, const void *frame)
 {
@@ -238,4 +238,17 @@ void *host_set(void *to, int value, size_t bytes, const void *frame)
     memset(guard_view(to, bytes), value, bytes);
     host_pass((double)bytes / CLOCK_HOST_COPY_RATE);
     return to;
+}
+
+void *host_io_view(uintptr_t at, size_t bytes)
+{
+    return sim_host_is_open() ? guard_view((void *)at, bytes) : (void *)at;
+}
+
+void host_io_done(const void *at, size_t bytes, bool write, const void *frame)
+{
+    if (!sim_host_is_open() || !bytes)
+        return;
+    note_range(at, bytes, write, frame);
+    host_pass((double)bytes / CLOCK_HOST_COPY_RATE);
 }

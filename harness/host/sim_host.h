@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 /* From now on what is copied is looked at, and clocks tell virtual time. */
@@ -21,6 +22,11 @@ bool sim_host_is_open(void);
  * Ranges in flight are reported, and the thread's time goes on. */
 void *host_move(void *to, const void *from, size_t bytes, const void *frame);
 void *host_set(void *to, int value, size_t bytes, const void *frame);
+
+/* Where a system call may read or write bytes of the student's: a page that is closed to the
+ * student is closed to the kernel, too. And that it did so with these, as host_move says it. */
+void *host_io_view(uintptr_t at, size_t bytes);
+void host_io_done(const void *at, size_t bytes, bool write, const void *frame);
 
 /* The calling thread's virtual time, on the scale of CLOCK_MONOTONIC; reading it costs a little, so
  * that a loop that waits for a time ends. */

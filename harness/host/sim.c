@@ -37,7 +37,7 @@ int sim_enter(void)
 
 int sim_leave(int result)
 {
-    if (result) /* "not ready" too: cudaGetLastError repeats it */
+    if (result && result != CUDA_NOT_READY) /* which is an answer, and not kept */
         last_error = result;
     sim_unlock();
     return result;

@@ -37,18 +37,25 @@ static bool is_device(uint64_t va)
     return memory_is_device_address(va) || (m && m->kind == MEMORY_DEVICE);
 }
 
-static int pick_way(enum copy_way *out, bool to_device, bool from_device, int kind)
+/* With unified addressing the addresses say which way a copy goes. Of `kind` only this counts: what
+ * it calls device memory has to be memory that the device can use. */
+static int pick_way(struct copy *copy, uint64_t to_bytes, uint64_t from_bytes, int kind)
 {
     static const char *const names[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
                                         "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice"};
+    bool to_device = is_device(copy->to), from_device = is_device(copy->from);
+    bool to_host = !to_device && !memory_is_pinned((void *)(uintptr_t)copy->to, to_bytes);
+    bool from_host = !from_device && !memory_is_pinned((void *)(uintptr_t)copy->from, from_bytes);
     int found = to_device ? from_device ? KIND_D2D : KIND_H2D : from_device ? KIND_D2H : KIND_H2H;
-    if (kind != KIND_DEFAULT && kind != found) {
+    if ((to_host && (kind == KIND_H2D || kind == KIND_D2D)) ||
+        (from_host && (kind == KIND_D2H || kind == KIND_D2D))) {
         sim_why(_("the destination is %s memory and the source %s memory, which is %s, not %s"),
                 to_device ? _("device") : _("host"), from_device ? _("device") : _("host"),
                 names[found], names[kind]);
         return CUDA_INVALID_VALUE;
     }
-    *out = (enum copy_way)found;
+    copy->way = (enum copy_way)found;
+    copy->pageable = to_host || from_host;
     return CUDA_OK;
 }
 
@@ -77,15 +84,12 @@ int work_copy(struct work *out, void *to, size_t to_pitch, const void *from, siz
                         .from_pitch = from_pitch,
                         .width = width,
                         .rows = rows};
-    bool to_device = is_device(target), from_device = is_device(source);
-    int result = pick_way(&copy.way, to_device, from_device, kind);
+    int result = pick_way(&copy, to_bytes, from_bytes, kind);
     if (result)
         return result;
-    if ((to_device && !check_device(target, to_bytes)) ||
-        (from_device && !check_device(source, from_bytes)))
+    if ((is_device(target) && !check_device(target, to_bytes)) ||
+        (is_device(source) && !check_device(source, from_bytes)))
         return CUDA_INVALID_VALUE;
-    copy.pageable = (!to_device && !memory_is_pinned(to, to_bytes)) ||
-                    (!from_device && !memory_is_pinned(from, from_bytes));
     out->kind = WORK_COPY;
     out->copy = copy;
     return CUDA_OK;

@@ -313,7 +313,7 @@ static int update(void *handle, void *graph_handle, void *info)
     const struct graph_exec *exec = exec_find(handle);
     const struct graph *graph = graph_find(graph_handle);
     int result = CUDA_INVALID_VALUE;
-    if (exec && graph && info) {
+    if (exec && graph) {
         result = compare(exec->graph, graph, &found) ? CUDA_GRAPH_UPDATE_FAILURE : CUDA_OK;
         if (result == CUDA_OK)
             take_over(exec->graph, graph);

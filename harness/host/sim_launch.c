@@ -34,7 +34,7 @@ static int check_grid(struct dim3 grid, struct dim3 block)
         sim_why(_("the grid %ux%ux%u is too large"), grid.x, grid.y, grid.z);
     else
         return CUDA_OK;
-    return CUDA_INVALID_CONFIGURATION;
+    return CUDA_INVALID_VALUE; /* cudaErrorInvalidConfiguration before CUDA 13 */
 }
 
 static int check_resources(const struct kernel *kernel, struct dim3 block, size_t shared)
@@ -46,7 +46,7 @@ static int check_resources(const struct kernel *kernel, struct dim3 block, size_
     if (entry->max_threads && block.x * block.y * block.z > entry->max_threads) {
         sim_why(_("a block of %u threads, but %s is bound to %u"), block.x * block.y * block.z,
                 kernel->label, entry->max_threads);
-        return CUDA_LAUNCH_OUT_OF_RESOURCES;
+        return CUDA_INVALID_VALUE; /* cudaErrorLaunchOutOfResources before CUDA 13 */
     }
     if (shared > most) {
         sim_why(_("%zu bytes of dynamic shared memory; %zu are possible here, up to 227 KiB after "
@@ -62,8 +62,10 @@ int work_launch(struct work *out, const void *function, struct dim3 grid, struct
 {
     struct kernel *kernel = kernel_find(function);
     *out = (struct work){.kind = WORK_EMPTY, .line = sim_call_line()};
-    if (!kernel)
-        return CUDA_INVALID_DEVICE_FUNCTION;
+    if (!kernel) {
+        sim_why("%s", _("this is not a kernel of this program"));
+        return CUDA_INVALID_HANDLE;
+    }
     int result = kernel_open(kernel);
     if (!result)
         result = check_grid(grid, block);

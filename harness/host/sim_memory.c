@@ -376,16 +376,18 @@ static int free_host(void *pointer, bool registered)
         return result;
     if (!pointer)
         return registered ? CUDA_INVALID_VALUE : CUDA_OK;
+    const struct memory *known = memory_at((uintptr_t)pointer);
     struct memory *m = memory_find_start(pointer, false);
-    if (!m)
-        return registered ? CUDA_HOST_NOT_REGISTERED : CUDA_INVALID_VALUE;
+    if (!m) /* an address that CUDA knows is a wrong value */
+        return registered && (!known || known->freed) ? CUDA_HOST_NOT_REGISTERED
+                                                      : CUDA_INVALID_VALUE;
     if ((m->kind == MEMORY_REGISTERED) != registered) {
         sim_why(registered ? _("%s comes from cudaMallocHost or cudaHostAlloc: give it to "
                                "cudaFreeHost")
                            : _("%s was registered by cudaHostRegister: give it to "
                                "cudaHostUnregister"),
                 m->name);
-        return registered ? CUDA_HOST_NOT_REGISTERED : CUDA_INVALID_VALUE;
+        return CUDA_INVALID_VALUE;
     }
     check_given_back(m, line);
     sim_finish_all(registered ? "cudaHostUnregister" : "cudaFreeHost", line);

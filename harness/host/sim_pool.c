@@ -102,9 +102,11 @@ static int sim_malloc_async(void **out, size_t bytes, void *handle)
     struct stream *stream = result ? NULL : stream_find(handle);
     if (!result && !stream)
         result = CUDA_INVALID_HANDLE;
-    if (!result && (!out || !bytes)) /* the library refuses 0 bytes, unlike cudaMalloc */
+    if (!result && !out)
         result = CUDA_INVALID_VALUE;
-    return sim_leave(result ? result : allocate(out, bytes, stream));
+    if (!result)
+        *out = NULL;
+    return sim_leave(result || !bytes ? result : allocate(out, bytes, stream));
 }
 
 static int sim_malloc_from_pool(void **out, size_t bytes, void *pool, void *stream)

@@ -1,6 +1,7 @@
 /* The simulated runtime's error codes, call by call, are those of tests/gpu/host_codes.txt and
  * capture_codes.txt, which a GPU's runtime is asked for by tests/gpu/check_host_codes.
- * STRIDE_REBASE=1 writes what it says now into the first; the second are an H200's own answers. */
+ * Both lists are an H200's own answers (CUDA 13.0); STRIDE_REBASE=1 writes what the simulator says
+ * into the first, to be held against a GPU. */
 #include "host_sim.h"
 
 #include <unistd.h>

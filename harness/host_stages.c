@@ -307,7 +307,8 @@ static void join_verdicts(struct attempt *a)
 {
     const struct host_outcome *found = &a->sim.outcome;
     enum verdict verdict = a->answer.verdict;
-    bool explains = found->verdict == VERDICT_HAZARD || found->verdict == VERDICT_FAULT;
+    bool explains = found->verdict == VERDICT_HAZARD || found->verdict == VERDICT_FAULT ||
+                    found->verdict == VERDICT_TIMED_OUT;
     if (verdict == VERDICT_FAULT && same_fault(a->gpu.fault, a->sim.fault)) {
         snprintf(a->answer.summary, sizeof a->answer.summary, "%s", found->summary);
     } else if (explains && (verdict == VERDICT_TIMED_OUT || verdict == VERDICT_FAULT)) {
@@ -319,9 +320,11 @@ static void join_verdicts(struct attempt *a)
 }
 
 /* Beside a GPU, what only the simulated runtime cannot do is no fault of the student's. */
-static bool is_own_limit(const struct host_outcome *outcome)
+static bool is_own_limit(const struct attempt *a)
 {
-    return outcome->verdict == VERDICT_CANNOT_RUN || outcome->verdict == VERDICT_TIMED_OUT;
+    enum verdict found = a->sim.outcome.verdict;
+    return found == VERDICT_CANNOT_RUN ||
+           (found == VERDICT_TIMED_OUT && a->answer.verdict != VERDICT_TIMED_OUT);
 }
 
 static bool simulate_beside_gpu(struct attempt *a, struct err *err)
@@ -333,7 +336,7 @@ static bool simulate_beside_gpu(struct attempt *a, struct err *err)
     a->simulated_in = STAGE_HAZARDS;
     if (!run_trial(a, &a->sim, false, sizes, count, HAZARDS_MS, err))
         return false;
-    if (is_own_limit(&a->sim.outcome))
+    if (is_own_limit(a))
         return err_set(err, "%.700s", a->sim.outcome.summary);
     return true;
 }

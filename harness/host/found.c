@@ -134,6 +134,17 @@ static void add_hazards(struct trial *trial, struct found *found, uint64_t n, co
     }
 }
 
+/* A kernel that never ends. */
+static void take_endless(struct found *found, const struct sim_report *report)
+{
+    char text[400];
+    if (report->fault_line)
+        snprintf(text, sizeof text, _("line %d: %s"), report->fault_line, report->fault);
+    else
+        snprintf(text, sizeof text, "%s", report->fault);
+    found_worsen(found, VERDICT_TIMED_OUT, text);
+}
+
 static void take_simulated(struct trial *trial, struct found *found, uint64_t n,
                            struct spans *spans)
 {
@@ -142,7 +153,9 @@ static void take_simulated(struct trial *trial, struct found *found, uint64_t n,
         return;
     sim_take_report(&report);
     add_hazards(trial, found, n, report.hazards);
-    if (report.fault[0]) {
+    if (report.fault[0] && strcmp(report.fault_kind, "timed-out") == 0) {
+        take_endless(found, &report);
+    } else if (report.fault[0]) {
         found_worsen(found, VERDICT_FAULT, report.fault);
         if (!found->fault)
             found->fault = make_fault(report.fault_kind, report.fault_line, report.fault);
@@ -174,7 +187,10 @@ void found_inspect(struct trial *trial, struct found *found, uint64_t n, const c
                  calls_missing());
         found_worsen(found, VERDICT_CANNOT_RUN, text);
     }
-    json_t *fault = trial_fault(name, capture && after >= IN_CAPTURE ? 0 : after);
+    /* After a kernel that never ends every call fails, which says nothing new. */
+    json_t *fault = found->verdict == VERDICT_TIMED_OUT
+                        ? NULL
+                        : trial_fault(name, capture && after >= IN_CAPTURE ? 0 : after);
     if (fault) {
         char text[600];
         trial_fault_sentence(fault, text, sizeof text);
@@ -183,7 +199,9 @@ void found_inspect(struct trial *trial, struct found *found, uint64_t n, const c
             json_decref(fault);
         else
             found->fault = fault;
-    } else if (capture) { /* with an error it is only what follows from that */
+    } else if (capture &&
+               found->verdict !=
+                   VERDICT_TIMED_OUT) { /* with an error it is only what follows from that */
         add_open_capture(trial, found, n, lines_of_call(capture));
     }
     found->lost = found->lost || (after && !trial->simulated);

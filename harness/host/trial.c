@@ -63,6 +63,17 @@ void side_close(struct side *side, const struct trial *trial)
 
 /* ---- one round */
 
+static bool may_go_on(const struct found *found)
+{
+    return found->verdict == VERDICT_PASS || found->verdict == VERDICT_HAZARD;
+}
+
+/* It ran to its end, rightly or not. */
+static bool ran(const struct found *found)
+{
+    return may_go_on(found) || found->verdict == VERDICT_WRONG;
+}
+
 static json_t *number(double value)
 {
     if (isnan(value))
@@ -139,7 +150,7 @@ static void run_round(struct trial *trial, struct found *found, const struct sid
     count_calls(metrics, round->round);
     tell_phase("wait", round->n, round->round);
     found_inspect(trial, found, round->n, lab->run, spans);
-    if (found->verdict == VERDICT_FAULT || found->verdict == VERDICT_CANNOT_RUN)
+    if (!ran(found))
         return;
     struct host_finding finding = {.verdict = VERDICT_PASS};
     lab->judge(yours->work, solution->work, round, &finding);
@@ -147,11 +158,6 @@ static void run_round(struct trial *trial, struct found *found, const struct sid
 }
 
 /* ---- one case */
-
-static bool may_go_on(const struct found *found)
-{
-    return found->verdict == VERDICT_PASS || found->verdict == VERDICT_HAZARD;
-}
 
 static void run_yours(struct trial *trial, struct found *found, const struct side *solution,
                       uint64_t n, struct metrics *metrics, struct spans *spans)
@@ -171,7 +177,7 @@ static void run_yours(struct trial *trial, struct found *found, const struct sid
     tell_phase("close", n, 0);
     side_close(&yours, trial);
     found_inspect(trial, found, n, trial->lab->close, NULL);
-    if (found->verdict != VERDICT_FAULT)
+    if (found->verdict != VERDICT_FAULT && found->verdict != VERDICT_TIMED_OUT)
         found_leaks(trial, found, n);
 }
 
@@ -283,8 +289,7 @@ void trial_check(struct trial *trial, const uint64_t *sizes, size_t count)
     uint64_t worst_n = 0;
     size_t done = 0;
     trial->hazards = json_array();
-    for (; done < count && (may_go_on(&worst) || worst.verdict == VERDICT_WRONG) && !worst.lost;
-         done++) {
+    for (; done < count && ran(&worst) && !worst.lost; done++) {
         struct found found;
         double start = now_ms();
         metrics = (struct metrics){0};
@@ -306,8 +311,7 @@ void trial_check(struct trial *trial, const uint64_t *sizes, size_t count)
     json_t *hazard;
     json_array_foreach(trial->hazards, i, hazard)
         tell_add("hazards", json_incref(hazard));
-    if (done == count && !worst.lost && worst.verdict != VERDICT_FAULT &&
-        worst.verdict != VERDICT_CANNOT_RUN) {
+    if (done == count && !worst.lost && ran(&worst)) {
         tell_metrics(trial, &metrics, &spans, sizes[count - 1]);
         tell_timeline(trial, &spans, sizes[count - 1]);
     }

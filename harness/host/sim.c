@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +17,8 @@ struct sim sim;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static _Thread_local int last_error;
 static _Thread_local struct op *host_op;
-static unsigned depth; /* of the lock */
+static unsigned depth;      /* of the lock */
+static atomic_uint entries; /* how often it was taken, and given back */
 
 enum { CALL_NS = 300 }; /* a call that does nothing much */
 
@@ -47,15 +49,24 @@ int sim_leave(int result)
 void sim_lock(void)
 {
     pthread_mutex_lock(&lock);
-    if (!depth++)
-        host_clock_take();
+    if (depth++)
+        return;
+    atomic_fetch_add(&entries, 1);
+    host_clock_take();
 }
 
 void sim_unlock(void)
 {
-    if (!--depth)
+    if (!--depth) {
         host_clock_give();
+        atomic_fetch_add(&entries, 1);
+    }
     pthread_mutex_unlock(&lock);
+}
+
+unsigned sim_entries(void)
+{
+    return atomic_load(&entries);
 }
 
 struct op *sim_host_op(void)
@@ -110,6 +121,7 @@ static api_text error_text(int error)
 
 void sim_open_runtime(struct runtime *out, const struct sim_options *options)
 {
+    sim_lock(); /* sim_idle.c's thread may be there from before */
     sim = (struct sim){.options = *options};
     host_clock_reset();
     *out = (struct runtime){
@@ -129,4 +141,5 @@ void sim_open_runtime(struct runtime *out, const struct sim_options *options)
     sim_install_device(out);
     sim_install_graphs(out);
     sim_install_twins(out);
+    sim_unlock();
 }

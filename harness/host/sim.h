@@ -296,6 +296,11 @@ void sim_finish(struct op *op, const char *what, int line);
 void sim_finish_all(const char *what, int line);
 void sim_wait_until(double us, const char *what, int line); /* in virtual time alone */
 
+/* The host waits for the host function that was queued first; false: none is queued. */
+bool sim_finish_host_function(void);
+/* From now on it does so when nobody calls the runtime for a while (sim_idle.c). */
+void sim_watch(void);
+
 /* ---- streams and events (sim_stream.c, sim_event.c) */
 
 struct stream {
@@ -375,6 +380,8 @@ void sim_set_host_op(struct op *op);
 /* The lock alone, for functions that are not calls of the API. */
 void sim_lock(void);
 void sim_unlock(void);
+/* How often the lock was taken and given back so far: the same as before, nobody called. */
+unsigned sim_entries(void);
 
 /* ---- hazards (sim_order.c, sim_report.c) */
 

@@ -30,6 +30,7 @@ static _Thread_local struct {
     unsigned epoch;
 } mine;
 static atomic_uint epoch = 1;
+static _Atomic double held_us;   /* no thread's time is earlier */
 static _Atomic double latest_us; /* of any thread: where one starts that nobody started */
 
 static double *my_us(void)
@@ -39,6 +40,9 @@ static double *my_us(void)
         mine.us = atomic_load(&latest_us);
         mine.epoch = now;
     }
+    double held = atomic_load(&held_us);
+    if (mine.us < held)
+        mine.us = held;
     return &mine.us;
 }
 
@@ -53,8 +57,15 @@ void host_pass(double us)
     *my_us() += us;
 }
 
+void host_hold(double us)
+{
+    if (atomic_load(&held_us) < us)
+        atomic_store(&held_us, us);
+}
+
 void host_clock_reset(void)
 {
+    atomic_store(&held_us, 0);
     atomic_fetch_add(&epoch, 1);
     atomic_store(&latest_us, 0);
 }

@@ -39,6 +39,7 @@ void host_pass(double us);
 void host_clock_reset(void); /* everyone's time is 0 again */
 void host_clock_take(void);  /* from the thread into sim.now_us ... */
 void host_clock_give(void);  /* ... and back */
+void host_hold(double us);   /* no thread's time is earlier any more */
 
 /* Threads: what to hand to the real pthread_create in place of the student's function, and what a
  * join with it does. free() is not needed. */

@@ -112,6 +112,8 @@ static void op_queue(struct op *op)
         set_touches(op);
     else if (op->work.kind == WORK_ALLOC || op->work.kind == WORK_FREE)
         op_touch(op, op->work.memory->va, op->work.memory->bytes, TOUCH_WRITE);
+    else if (op->work.kind == WORK_HOST)
+        sim_watch();
     order_guard(op);
     op_keep(op);
     op->previous = sim.pending_last;
@@ -423,6 +425,15 @@ void sim_finish(struct op *op, const char *what, int line)
     vector_join(&sim.host, &op->after);
     op_drop(op);
     forget_some();
+}
+
+bool sim_finish_host_function(void)
+{
+    struct op *op = sim.pending;
+    while (op && op->work.kind != WORK_HOST)
+        op = op->next;
+    sim_finish(op, NULL, 0);
+    return op != NULL;
 }
 
 void sim_finish_all(const char *what, int line)

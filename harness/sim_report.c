@@ -4,6 +4,7 @@
 #include "harness/base/buf.h"
 #include "harness/base/clean.h"
 #include "harness/base/msg.h"
+#include "harness/host/kernel_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,22 +17,6 @@ int sim_line(const struct backend_module *module, uint32_t line)
 }
 
 /* ---- status */
-
-static const char *fault_kind(const struct ptx_result *run)
-{
-    switch (run->fault) {
-    case PTX_FAULT_BOUNDS:
-        return "out-of-bounds";
-    case PTX_FAULT_NULL:
-        return "illegal-address";
-    case PTX_FAULT_MISALIGNED:
-        return "misaligned";
-    case PTX_FAULT_READ_ONLY:
-        return "input-modified";
-    default:
-        return "trap";
-    }
-}
 
 /* "thread (5,0,0) of block (2,0,0)", as far as dimensions are used. */
 static void name_thread(char *out, size_t size, const struct launch *launch,
@@ -79,7 +64,7 @@ static void report_status(const struct launch *launch, const struct ptx_result *
         return;
     case PTX_FAULT:
         out->verdict = VERDICT_FAULT;
-        snprintf(out->fault_kind, sizeof out->fault_kind, "%s", fault_kind(run));
+        snprintf(out->fault_kind, sizeof out->fault_kind, "%s", kernel_json_fault(run->fault));
         if (*who && out->line)
             snprintf(out->text, sizeof out->text, _("%.300s (line %d, %s)"), run->message,
                      out->line, who);
@@ -91,44 +76,16 @@ static void report_status(const struct launch *launch, const struct ptx_result *
 
 /* ---- hazards */
 
-static unsigned linear(const struct launch *launch, const uint32_t t[3])
-{
-    return t[0] + launch->block[0] * (t[1] + launch->block[1] * t[2]);
-}
-
-/* "tile[12]": the array and, when there is one number, the index. */
-static void add_where(json_t *object, const char *where)
-{
-    const char *bracket = strchr(where, '[');
-    size_t len = bracket ? (size_t)(bracket - where) : strlen(where);
-    char *end;
-    if (!len)
-        return;
-    json_object_set_new(object, "array", json_stringn(where, len));
-    if (!bracket)
-        return;
-    long long index = strtoll(bracket + 1, &end, 10);
-    if (*end == ']' && !end[1])
-        json_object_set_new(object, "index", json_integer(index));
-}
-
 static json_t *hazard_json(const struct launch *launch, const struct ptx_hazard *h)
 {
     const struct backend_module *module = launch->module;
-    json_t *object = json_object(), *threads = json_array();
+    json_t *object = json_object();
     json_object_set_new(object, "kind", json_string(ptx_hazard_name(h->kind)));
     json_object_set_new(object, "line", json_integer(sim_line(module, h->line)));
     int other = sim_line(module, h->other_line);
     if (other)
         json_object_set_new(object, "other_line", json_integer(other));
-    json_object_set_new(
-        object, "block",
-        json_pack("[i,i,i]", h->thread.block[0], h->thread.block[1], h->thread.block[2]));
-    json_array_append_new(threads, json_integer(linear(launch, h->thread.thread)));
-    if (h->has_other)
-        json_array_append_new(threads, json_integer(linear(launch, h->other.thread)));
-    json_object_set_new(object, "threads", threads);
-    add_where(object, h->where);
+    kernel_json_add_place(object, h, launch->block);
     json_object_set_new(object, "count", json_integer((json_int_t)h->count));
     json_object_set_new(object, "text", json_string(h->text));
     return object;
@@ -154,16 +111,6 @@ static void report_hazards(const struct launch *launch, const struct ptx_result 
 static json_t *number(uint64_t value)
 {
     return json_integer((json_int_t)value);
-}
-
-static json_t *kinds_json(const struct ptx_counters *c)
-{
-    json_t *kinds = json_object();
-    for (unsigned k = 0; k < PTX_KIND_COUNT; k++) {
-        if (c->by_kind[k])
-            json_object_set_new(kinds, ptx_kind_name(k), number(c->by_kind[k]));
-    }
-    return kinds;
 }
 
 /* Lines of headers and of the student's file under one number: sums per line that can be shown. */
@@ -219,28 +166,9 @@ static json_t *groups_json(const struct launch *launch, const struct ptx_result 
 static void report_counters(const struct launch *launch, const struct ptx_result *run,
                             struct launch_result *out)
 {
-    const struct ptx_counters *c = &run->counters;
-    uint64_t requests = c->global_load_requests + c->global_store_requests;
-    uint64_t sectors = c->global_load_sectors + c->global_store_sectors;
-    uint64_t bytes = c->global_load_bytes + c->global_store_bytes + c->async_bytes;
-    json_t *object = json_pack("{s:s}", "backend", "sim");
-    json_object_set_new(object, "instructions", number(c->warp_instructions));
-    json_object_set_new(object, "lane_instructions", number(c->thread_instructions));
-    json_object_set_new(object, "by_kind", kinds_json(c));
-    if (requests)
-        json_object_set_new(object, "sectors_per_request",
-                            json_real((double)sectors / (double)requests));
-    json_object_set_new(object, "bank_conflicts",
-                        number(c->shared_wavefronts - c->shared_ideal_wavefronts));
-    json_object_set_new(object, "divergent_branches", number(c->divergent_branches));
-    json_object_set_new(object, "bytes_read", number(c->global_load_bytes + c->async_bytes));
-    json_object_set_new(object, "bytes_written", number(c->global_store_bytes));
-    json_object_set_new(object, "flops", number(c->flops));
-    if (bytes)
-        json_object_set_new(object, "arithmetic_intensity",
-                            json_real((double)c->flops / (double)bytes));
+    json_t *object = kernel_json_counters(&run->counters);
     json_object_set_new(object, "lines", lines_json(launch, run));
-    if (c->waits)
+    if (run->counters.waits)
         json_object_set_new(object, "groups_in_flight", groups_json(launch, run));
     out->counters = object;
 }

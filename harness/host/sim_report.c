@@ -1,6 +1,7 @@
 /* What the simulated runtime found, in the record's words (docs/record.md). */
 #include "sim.h"
 
+#include "kernel_json.h"
 #include "sim_guard.h"
 
 #include "harness/base/buf.h"
@@ -146,24 +147,6 @@ static int student_line(const struct op *op, uint32_t line)
     return (int)ptx->lines[ptx_line_in_file(ptx, line, source)].line;
 }
 
-static const char *fault_kind(const struct ptx_result *result)
-{
-    if (result->status != PTX_FAULT)
-        return "timed-out";
-    switch (result->fault) {
-    case PTX_FAULT_BOUNDS:
-        return "out-of-bounds";
-    case PTX_FAULT_NULL:
-        return "illegal-address";
-    case PTX_FAULT_MISALIGNED:
-        return "misaligned";
-    case PTX_FAULT_READ_ONLY:
-        return "input-modified";
-    default:
-        return "trap";
-    }
-}
-
 static void note_fault(const struct op *op, const struct ptx_result *result)
 {
     if (result->status == PTX_UNSUPPORTED) {
@@ -175,7 +158,8 @@ static void note_fault(const struct op *op, const struct ptx_result *result)
     const struct memory *freed =
         result->fault == PTX_FAULT_BOUNDS ? memory_at(result->fault_address) : NULL;
     found.fault_line = student_line(op, result->line);
-    snprintf(found.fault_kind, sizeof found.fault_kind, "%s", fault_kind(result));
+    snprintf(found.fault_kind, sizeof found.fault_kind, "%s",
+             result->status == PTX_FAULT ? kernel_json_fault(result->fault) : "timed-out");
     if (freed && (freed->freed || freed->dormant) && freed->freed_line)
         snprintf(found.fault, sizeof found.fault,
                  _("kernel %s uses %s, which was given back in line %d"),
@@ -185,42 +169,12 @@ static void note_fault(const struct op *op, const struct ptx_result *result)
                  op->work.launch.kernel->label, op->work.line, result->message);
 }
 
-static unsigned linear(const struct launch *l, const uint32_t t[3])
-{
-    return t[0] + l->block[0] * (t[1] + l->block[1] * t[2]);
-}
-
-static void add_where(json_t *object, const char *where)
-{
-    const char *bracket = strrchr(where, '[');
-    size_t len = bracket ? (size_t)(bracket - where) : strlen(where);
-    char *end;
-    if (!len)
-        return;
-    json_object_set_new(object, "array", json_stringn(where, len));
-    if (!bracket)
-        return;
-    long long index = strtoll(bracket + 1, &end, 10);
-    if (*end == ']' && !end[1])
-        json_object_set_new(object, "index", json_integer(index));
-}
-
 static void add_kernel_hazard(const struct op *op, const struct ptx_hazard *h)
 {
-    const struct launch *l = &op->work.launch;
     json_t *object = add_hazard(ptx_hazard_name(h->kind), student_line(op, h->line),
                                 student_line(op, h->other_line), h->count, h->text);
-    if (!object)
-        return;
-    json_t *threads = json_array();
-    json_object_set_new(
-        object, "block",
-        json_pack("[i,i,i]", h->thread.block[0], h->thread.block[1], h->thread.block[2]));
-    json_array_append_new(threads, json_integer(linear(l, h->thread.thread)));
-    if (h->has_other)
-        json_array_append_new(threads, json_integer(linear(l, h->other.thread)));
-    json_object_set_new(object, "threads", threads);
-    add_where(object, h->where);
+    if (object)
+        kernel_json_add_place(object, h, op->work.launch.block);
 }
 
 static void add_counters(const struct ptx_counters *c)
@@ -257,38 +211,6 @@ void report_launch(const struct op *op, const struct ptx_result *result)
 
 /* ---- taking it */
 
-static json_t *number(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
-static json_t *counters_json(const struct ptx_counters *c)
-{
-    uint64_t requests = c->global_load_requests + c->global_store_requests;
-    uint64_t sectors = c->global_load_sectors + c->global_store_sectors;
-    uint64_t bytes = c->global_load_bytes + c->global_store_bytes + c->async_bytes;
-    json_t *object = json_pack("{s:s}", "backend", "sim"), *kinds = json_object();
-    json_object_set_new(object, "instructions", number(c->warp_instructions));
-    json_object_set_new(object, "lane_instructions", number(c->thread_instructions));
-    for (unsigned k = 0; k < PTX_KIND_COUNT; k++)
-        if (c->by_kind[k])
-            json_object_set_new(kinds, ptx_kind_name(k), number(c->by_kind[k]));
-    json_object_set_new(object, "by_kind", kinds);
-    if (requests)
-        json_object_set_new(object, "sectors_per_request",
-                            json_real((double)sectors / (double)requests));
-    json_object_set_new(object, "bank_conflicts",
-                        number(c->shared_wavefronts - c->shared_ideal_wavefronts));
-    json_object_set_new(object, "divergent_branches", number(c->divergent_branches));
-    json_object_set_new(object, "bytes_read", number(c->global_load_bytes + c->async_bytes));
-    json_object_set_new(object, "bytes_written", number(c->global_store_bytes));
-    json_object_set_new(object, "flops", number(c->flops));
-    if (bytes)
-        json_object_set_new(object, "arithmetic_intensity",
-                            json_real((double)c->flops / (double)bytes));
-    return object;
-}
-
 /* Each report numbers its streams from 1, whichever were used before. */
 static void number_anew(void)
 {
@@ -307,7 +229,7 @@ void sim_take_report(struct sim_report *out)
         .hazards = found.hazards ? found.hazards : json_array(),
         .spans = found.spans,
         .fault_line = found.fault_line,
-        .counters = found.counted ? counters_json(&found.counters) : NULL,
+        .counters = found.counted ? kernel_json_counters(&found.counters) : NULL,
         .output = buf_take(&found.output),
     };
     snprintf(out->cannot, sizeof out->cannot, "%s", found.cannot);

@@ -8,6 +8,7 @@
 #include "nvml.h"
 #include "turn.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/msg.h"
 
 #include <stdint.h>
@@ -82,12 +83,6 @@ static double now_ms(void *context)
     return clock_ms();
 }
 
-static json_t *interval_json(struct interval interval)
-{
-    return json_pack("{s:f, s:f, s:f}", "median", interval.median, "low", interval.low, "high",
-                     interval.high);
-}
-
 static enum measure_verdict judge(const struct timer *timer, double of_limit, const char **why)
 {
     enum measure_verdict verdict = measure_judge(&timer->measure, MEASURE_NOISY_HOST, why);
@@ -96,10 +91,8 @@ static enum measure_verdict judge(const struct timer *timer, double of_limit, co
             _("faster than this machine's bus can be: the run cannot have moved all of its data");
         return MEASURE_TOO_NOISY;
     }
-    if (verdict == MEASURE_TOO_NOISY && timer->state.slowed)
-        *why = _("times vary too much, and the GPU slowed its clocks down meanwhile");
-    else if (verdict == MEASURE_TOO_NOISY && timer->state.others > 0)
-        *why = _("times vary too much, and other programs are using this GPU");
+    if (verdict == MEASURE_TOO_NOISY)
+        nvml_explain_noise(&timer->state, why);
     return verdict;
 }
 
@@ -119,24 +112,14 @@ static void summarise(struct timer *timer, enum measure_verdict verdict, const c
                  100 * of_limit);
 }
 
-static json_t *times_json(const struct measure *measure)
-{
-    static const char *const names[] = {"baseline_ms", "yours_ms", "solution_ms"};
-    json_t *timing = json_object();
-    for (int kind = 0; kind < MEASURE_KINDS; kind++)
-        json_object_set_new(timing, names[kind], interval_json(measure->each[kind]));
-    json_object_set_new(timing, "speedup", interval_json(measure->speedup));
-    json_object_set_new(timing, "solution_speedup", interval_json(measure->solution_speedup));
-    json_object_set_new(timing, "of_solution", json_real(measure->of_solution.median));
-    return timing;
-}
-
 static void write_down(struct timer *timer)
 {
     const struct labfile *about = timer->request->about;
     const struct measure *measure = &timer->measure;
     double of_limit = 0;
-    json_t *timing = measure->rounds ? times_json(measure) : json_object();
+    json_t *timing = json_object();
+    if (measure->rounds)
+        measure_write_times(measure, timing);
     json_object_set_new(timing, "n", json_integer((json_int_t)about->time_size));
     json_object_set_new(timing, "rounds", json_integer((json_int_t)measure->rounds));
     if (measure->rounds && about->limit == LIMIT_BUS && timer->bus > 0 && timer->bytes_moved > 0) {

@@ -141,6 +141,22 @@ const char *measure_verdict_name(enum measure_verdict verdict)
     return names[verdict];
 }
 
+static json_t *interval_json(struct interval interval)
+{
+    return json_pack("{s:f, s:f, s:f}", "median", interval.median, "low", interval.low, "high",
+                     interval.high);
+}
+
+void measure_write_times(const struct measure *measure, json_t *timing)
+{
+    static const char *const names[] = {"baseline_ms", "yours_ms", "solution_ms"};
+    for (int kind = 0; kind < MEASURE_KINDS; kind++)
+        json_object_set_new(timing, names[kind], interval_json(measure->each[kind]));
+    json_object_set_new(timing, "speedup", interval_json(measure->speedup));
+    json_object_set_new(timing, "solution_speedup", interval_json(measure->solution_speedup));
+    json_object_set_new(timing, "of_solution", json_real(measure->of_solution.median));
+}
+
 void measure_free(struct measure *measure)
 {
     for (int kind = 0; kind < MEASURE_KINDS; kind++)

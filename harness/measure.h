@@ -11,6 +11,7 @@
 
 #include "stats.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 
 enum { MEASURE_BASELINE, MEASURE_YOURS, MEASURE_SOLUTION, MEASURE_KINDS };
@@ -46,6 +47,10 @@ bool measure_run(struct measure *out, const struct measure_source *source, doubl
 /* What the speedup's interval allows to say. `why` is filled (a static sentence) for too noisy. */
 enum measure_verdict measure_judge(const struct measure *measure, double noisy, const char **why);
 const char *measure_verdict_name(enum measure_verdict verdict); /* as in the record */
+
+/* Puts the record's times and ratios, each {median, low, high}, into `timing`. */
+void measure_write_times(const struct measure *measure, json_t *timing);
+
 void measure_free(struct measure *measure);
 
 #endif

@@ -1,5 +1,7 @@
 #include "nvml.h"
 
+#include "harness/base/msg.h"
+
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -97,6 +99,14 @@ void nvml_merge(struct nvml_state *into, const struct nvml_state *from)
     into->sm_mhz = from->sm_mhz < into->sm_mhz ? from->sm_mhz : into->sm_mhz;
     into->slowed |= from->slowed;
     into->others = from->others > into->others ? from->others : into->others;
+}
+
+void nvml_explain_noise(const struct nvml_state *state, const char **why)
+{
+    if (state->slowed)
+        *why = _("times vary too much, and the GPU slowed its clocks down meanwhile");
+    else if (state->others > 0)
+        *why = _("times vary too much, and other programs are using this GPU");
 }
 
 json_t *nvml_json(const struct nvml_state *state)

@@ -22,6 +22,9 @@ void nvml_read(struct nvml_state *out, const char *uuid);
 /* Adds what a second reading shows: reasons of both, the lower clock, the larger count. */
 void nvml_merge(struct nvml_state *into, const struct nvml_state *from);
 
+/* What of it may have made times vary, as a static sentence in `why`, which else stays as it is. */
+void nvml_explain_noise(const struct nvml_state *state, const char **why);
+
 /* The record's `clocks`, with `reasons` as words. New reference; NULL when nothing is known. */
 json_t *nvml_json(const struct nvml_state *state);
 

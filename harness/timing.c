@@ -55,12 +55,6 @@ static void note_waiting(void *request)
     note(request, _("another Stride is timing on this GPU; waiting for it"));
 }
 
-static json_t *interval_json(struct interval interval)
-{
-    return json_pack("{s:f, s:f, s:f}", "median", interval.median, "low", interval.low, "high",
-                     interval.high);
-}
-
 /* A kernel failed in a timed launch: what it did becomes the verdict. */
 static void take_failure(struct work *work)
 {
@@ -95,10 +89,8 @@ static enum measure_verdict judge(const struct work *work, double of_limit, cons
         *why = _("too short to measure: launching takes as long as the kernel");
         return MEASURE_TOO_NOISY;
     }
-    if (verdict == MEASURE_TOO_NOISY && work->state.slowed)
-        *why = _("times vary too much, and the GPU slowed its clocks down meanwhile");
-    else if (verdict == MEASURE_TOO_NOISY && work->state.others > 0)
-        *why = _("times vary too much, and other programs are using this GPU");
+    if (verdict == MEASURE_TOO_NOISY)
+        nvml_explain_noise(&work->state, why);
     return verdict;
 }
 
@@ -144,12 +136,7 @@ static void write_down(struct work *work)
         json_pack("{s:I, s:I, s:I}", "n", (json_int_t)bench->shape.n, "launches",
                   (json_int_t)bench->total_launches, "rounds", (json_int_t)measure->rounds);
     if (measure->rounds) {
-        static const char *const names[] = {"baseline_ms", "yours_ms", "solution_ms"};
-        for (int kind = 0; kind < MEASURE_KINDS; kind++)
-            json_object_set_new(timing, names[kind], interval_json(measure->each[kind]));
-        json_object_set_new(timing, "speedup", interval_json(measure->speedup));
-        json_object_set_new(timing, "solution_speedup", interval_json(measure->solution_speedup));
-        json_object_set_new(timing, "of_solution", json_real(measure->of_solution.median));
+        measure_write_times(measure, timing);
         if (work->limit.value > 0) {
             achieved = limits_achieved(work->request->about->limit, bench->shape.bytes_moved,
                                        bench->shape.flops, measure->each[MEASURE_YOURS].median);

@@ -198,13 +198,14 @@ bool labfile_load(struct labfile **out, const char *root, const char *slug, stru
     if (ok) {
         cyaml_err_t result = cyaml_load_data((const uint8_t *)buf_str(&text), text.len, &config,
                                              &lab_schema, (cyaml_data_t **)&lab, NULL);
-        if (result != CYAML_OK || !lab) /* an empty file is "OK" and NULL */
+        if (result == CYAML_OK && lab)
+            ok = check_done(lab, path, err) && check_structure(lab, path, err);
+        else /* an empty file is "OK" and NULL */
             ok = err_set(err, "%s: %s (%s)", path,
                          complaint.text.len ? buf_str(&complaint.text) : "not a lab description",
                          result == CYAML_OK ? "empty" : cyaml_strerror(result));
     }
-    ok = ok && check_done(lab, path, err) && check_structure(lab, path, err);
-    if (ok) {
+    if (ok && lab) {
         lab->slug = mem_strdup(slug);
         *out = lab;
     } else {
@@ -241,7 +242,7 @@ bool labfile_load_all(struct labfile ***out, unsigned *count, const char *root, 
     bool ok = dir != NULL || err_set(err, "cannot list %s", folder);
     struct labfile **labs = NULL;
     unsigned n = 0;
-    for (struct dirent *entry; ok && (entry = readdir(dir));) {
+    for (struct dirent *entry; dir && ok && (entry = readdir(dir));) {
         char *path = mem_printf("%s/%s/lab.yaml", folder, entry->d_name);
         if (entry->d_name[0] != '.' && file_exists(path)) {
             labs = mem_grow(labs, n + 1, sizeof *labs);

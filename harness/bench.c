@@ -2,13 +2,14 @@
 #include "check.h"
 #include "sample.h"
 
+#include "harness/base/clock.h"
+
 #include "base/buf.h"
 #include "base/msg.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ALIGN = 256, MOST_SETS = 4096, MOST_LAUNCHES = 200 };
 
@@ -24,9 +25,7 @@ static size_t bytes_of(const struct lab_buffer *buffer)
 double bench_now_ms(void *bench)
 {
     (void)bench;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+    return clock_ms();
 }
 
 static bool has_changed(const struct lab_shape *shape)

@@ -68,17 +68,6 @@ char *cache_find(const struct buf *key)
     return NULL;
 }
 
-static void remove_folder(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
-}
-
 static unsigned long long folder_bytes(const char *folder)
 {
     unsigned long long bytes = 0;
@@ -121,7 +110,7 @@ static void trim_place(const char *place, unsigned long long bytes_most)
         char *folder = path_join(place, entry->d_name);
         bool half_made = strncmp(entry->d_name, "new-", 4) == 0;
         if (half_made && now - info.st_mtime > STALE_S)
-            remove_folder(folder);
+            file_remove_folder(folder);
         if (half_made)
             free(folder);
         else
@@ -134,7 +123,7 @@ static void trim_place(const char *place, unsigned long long bytes_most)
     for (size_t i = 0; i < count; i++) {
         bytes += list[i].bytes;
         if (bytes > bytes_most && now - list[i].used > FRESH_S)
-            remove_folder(list[i].folder);
+            file_remove_folder(list[i].folder);
         free(list[i].folder);
     }
     free(list);
@@ -176,7 +165,7 @@ char *cache_keep(const struct buf *key, const char *folder, const char *const na
         ok = fill_folder(fresh, key, folder, names);
         /* Another Stride may have kept the same meanwhile; that one is as good. */
         ok = ok && (rename(fresh, kept) == 0 || has_key(kept, key));
-        remove_folder(fresh);
+        file_remove_folder(fresh);
         trim_place(place, bytes_most);
     }
     free(fresh);

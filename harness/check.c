@@ -4,6 +4,8 @@
 #include "emit.h"
 #include "trial.h"
 
+#include "harness/base/clock.h"
+
 #include "base/buf.h"
 #include "base/msg.h"
 

@@ -3,6 +3,7 @@
 #include "advice.h"
 #include "emit.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 

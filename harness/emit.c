@@ -1,7 +1,7 @@
 #include "emit.h"
 
 #include "harness/base/buf.h"
-#include "harness/base/clean.h"
+#include "harness/base/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 bool emit_open(struct emit *emit, struct err *err)
@@ -125,20 +124,4 @@ void emit_end(struct emit *emit, enum verdict verdict, const char *summary)
     json_t *fields = one("verdict", json_string(verdict_name(verdict)));
     json_object_set_new(fields, "summary", json_text(summary));
     send_event(emit, "end", fields);
-}
-
-json_t *json_text(const char *text)
-{
-    struct buf clean = {0};
-    clean_text(&clean, text ? text : "", text ? strlen(text) : 0);
-    json_t *value = json_stringn(buf_str(&clean), clean.len);
-    buf_free(&clean);
-    return value;
-}
-
-double clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }

@@ -36,10 +36,4 @@ void emit_add(struct emit *emit, const char *array, json_t *item); /* appended t
 void emit_note(struct emit *emit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void emit_end(struct emit *emit, enum verdict verdict, const char *summary);
 
-/* A JSON string of text from outside, cleaned. Never NULL. */
-json_t *json_text(const char *text);
-
-/* Milliseconds of CLOCK_MONOTONIC. */
-double clock_ms(void);
-
 #endif

@@ -6,6 +6,8 @@
 #include "gpu.h"
 #include "gpu_state.h"
 
+#include "harness/base/clock.h"
+
 #include "base/buf.h"
 #include "base/msg.h"
 

@@ -2,6 +2,8 @@
 
 #include "scratch.h"
 
+#include "harness/base/file.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -24,7 +26,7 @@ void headers_open(struct headers *out, const struct compiler_abilities *nvrtc, c
     *out = (struct headers){0};
     struct statvfs disk;
     bool new_enough = nvrtc->major > 12 || (nvrtc->major == 12 && nvrtc->minor >= 8);
-    if (!new_enough || !is_large(source) || statvfs(scratch_place(), &disk) != 0 ||
+    if (!new_enough || !is_large(source) || statvfs(path_temporary(), &disk) != 0 ||
         (unsigned long long)disk.f_bavail * disk.f_frsize < ROOM_BYTES)
         return;
     out->folder = scratch_make(NULL);
@@ -32,7 +34,7 @@ void headers_open(struct headers *out, const struct compiler_abilities *nvrtc, c
 
 void headers_close(struct headers *headers)
 {
-    scratch_remove(headers->folder);
+    file_remove_folder(headers->folder);
     free(headers->folder);
     *headers = (struct headers){0};
 }

@@ -11,6 +11,7 @@
 #include "process.h"
 #include "scratch.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 #include "harness/host/fatbin.h"
@@ -344,7 +345,7 @@ static bool read_object(const struct host_builder *builder, struct host_build *o
 static void set_folder(struct host_build *out, char *folder, bool scratch)
 {
     if (out->scratch)
-        scratch_remove(out->folder);
+        file_remove_folder(out->folder);
     free(out->folder);
     free(out->object);
     free(out->lines);

@@ -6,6 +6,7 @@
 #include "emit.h"
 
 #include "harness/base/clean.h"
+#include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 

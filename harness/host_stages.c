@@ -11,6 +11,8 @@
 #include "structure.h"
 
 #include "harness/base/clean.h"
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
 #include "harness/base/msg.h"
 #include "harness/host/timeline.h"
 

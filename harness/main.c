@@ -4,6 +4,7 @@
 #include "probe.h"
 #include "stages.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 

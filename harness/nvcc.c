@@ -166,7 +166,7 @@ bool nvcc_compile(const struct nvcc *nvcc, struct compiler_output *out, const ch
     bool ok = write_in(folder, name, source, err) &&
               (!header || write_in(folder, "lab.h", header, err)) &&
               compile_in(nvcc, out, folder, name, arch, folders, folder_count, err);
-    scratch_remove(folder);
+    file_remove_folder(folder);
     free(folder);
     if (!ok)
         compiler_output_free(out);

@@ -7,6 +7,7 @@
 #include "toolkit.h"
 
 #include "harness/base/buf.h"
+#include "harness/base/json.h"
 
 #include <stdlib.h>
 

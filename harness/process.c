@@ -2,6 +2,7 @@
 
 #include "emit.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/msg.h"
 
 #include <errno.h>

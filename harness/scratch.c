@@ -15,12 +15,6 @@
 
 #define PREFIX "stride-harness-"
 
-const char *scratch_place(void)
-{
-    const char *temporary = getenv("TMPDIR");
-    return temporary && *temporary == '/' ? temporary : "/tmp";
-}
-
 /* Folders of this user whose process is gone. */
 static void sweep(const char *place)
 {
@@ -35,7 +29,7 @@ static void sweep(const char *place)
             errno != ESRCH)
             continue;
         char *folder = path_join(place, entry->d_name);
-        scratch_remove(folder);
+        file_remove_folder(folder);
         free(folder);
     }
     if (dir)
@@ -44,23 +38,11 @@ static void sweep(const char *place)
 
 char *scratch_make(struct err *err)
 {
-    sweep(scratch_place());
-    char *folder = mem_printf("%s/" PREFIX "%d-XXXXXX", scratch_place(), (int)getpid());
+    sweep(path_temporary());
+    char *folder = mem_printf("%s/" PREFIX "%d-XXXXXX", path_temporary(), (int)getpid());
     if (mkdtemp(folder))
         return folder;
     err_set(err, _("cannot make a folder to work in: %s: %s"), folder, strerror(errno));
     free(folder);
     return NULL;
-}
-
-void scratch_remove(const char *folder)
-{
-    DIR *dir = folder ? opendir(folder) : NULL;
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir)
-        closedir(dir);
-    if (folder)
-        rmdir(folder);
 }

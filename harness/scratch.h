@@ -9,13 +9,7 @@
 
 #include "harness/base/err.h"
 
-/* Makes a fresh folder; free() the path. NULL: err says why. */
+/* Makes a fresh folder, for file_remove_folder; free() the path. NULL: err says why. */
 char *scratch_make(struct err *err);
-
-/* Removes the folder and the files in it. NULL is fine; the path is not freed. */
-void scratch_remove(const char *folder);
-
-/* Where folders are made, "/tmp"; borrowed. */
-const char *scratch_place(void);
 
 #endif

@@ -11,7 +11,9 @@
 #include "resources.h"
 #include "timing.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/file.h"
+#include "harness/base/json.h"
 #include "harness/base/msg.h"
 
 #include <stdio.h>

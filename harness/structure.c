@@ -2,6 +2,7 @@
 
 #include "emit.h"
 
+#include "harness/base/json.h"
 #include "harness/base/msg.h"
 
 #include <stdio.h>

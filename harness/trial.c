@@ -6,6 +6,8 @@
 #include "guard.h"
 #include "prepared.h"
 
+#include "harness/base/clock.h"
+
 #include "base/buf.h"
 #include "base/msg.h"
 

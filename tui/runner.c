@@ -4,7 +4,6 @@
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,8 +49,7 @@ bool runner_find_harness(char **out, struct err *err)
 
 static bool make_folder(struct runner *runner, struct err *err)
 {
-    const char *temp = getenv("TMPDIR");
-    char *pattern = path_join(temp && *temp == '/' ? temp : "/tmp", "stride-XXXXXX");
+    char *pattern = path_join(path_temporary(), "stride-XXXXXX");
     if (!mkdtemp(pattern)) {
         err_set(err,
                 _("cannot create a temporary folder %s: set TMPDIR to one that can be written"),
@@ -65,16 +63,7 @@ static bool make_folder(struct runner *runner, struct err *err)
 
 static void remove_folder(struct runner *runner)
 {
-    DIR *dir = runner->folder ? opendir(runner->folder) : NULL;
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        unlinkat(dirfd(dir), entry->d_name, 0);
-    }
-    if (dir)
-        closedir(dir);
-    if (runner->folder)
-        rmdir(runner->folder);
+    file_remove_folder(runner->folder);
     free(runner->folder);
     runner->folder = NULL;
 }

@@ -1,5 +1,6 @@
 #include "file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -98,6 +99,18 @@ bool file_make_dirs(const char *path, struct err *err)
     return ok;
 }
 
+void file_remove_folder(const char *folder)
+{
+    DIR *dir = folder ? opendir(folder) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    if (folder)
+        rmdir(folder);
+}
+
 bool file_exists(const char *path)
 {
     return access(path, F_OK) == 0;
@@ -118,6 +131,12 @@ char *path_join(const char *a, const char *b)
         b++;
     bool slash = len && a[len - 1] != '/';
     return mem_printf("%.*s%s%s", (int)len, a, slash ? "/" : "", b);
+}
+
+const char *path_temporary(void)
+{
+    const char *temporary = getenv("TMPDIR");
+    return temporary && *temporary == '/' ? temporary : "/tmp";
 }
 
 static bool is_root(const char *folder)

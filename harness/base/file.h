@@ -23,11 +23,17 @@ bool file_write(const char *path, const void *bytes, size_t len, bool sync, stru
 /* Creates the folder and its parents, mode 0777 & ~umask. An existing folder is fine. */
 bool file_make_dirs(const char *path, struct err *err);
 
+/* Removes the folder and the files in it; folders in it stay, and keep it. NULL is fine. */
+void file_remove_folder(const char *folder);
+
 bool file_exists(const char *path);
 bool file_is_dir(const char *path);
 
 /* a/b with exactly one slash between; free() it. */
 char *path_join(const char *a, const char *b);
+
+/* Where folders are made that last a while: $TMPDIR, else "/tmp"; borrowed. */
+const char *path_temporary(void);
 
 /* The folder that holds Stride's lessons, kernels and assets: $STRIDE_ROOT, else beside the running
  * program (../share/stride, ..), else a sentence. Free *out. */

@@ -5,6 +5,7 @@
 #include "tell.h"
 
 #include "harness/base/buf.h"
+#include "harness/base/json.h"
 #include "harness/base/msg.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ void found_worsen(struct found *found, enum verdict verdict, const char *text)
 
 static json_t *make_fault(const char *kind, int line, const char *text)
 {
-    json_t *fault = json_pack("{s:s, s:o}", "kind", kind, "text", tell_text(text));
+    json_t *fault = json_pack("{s:s, s:o}", "kind", kind, "text", json_text(text));
     if (line > 0)
         json_object_set_new(fault, "line", json_integer(line));
     return fault;
@@ -33,7 +34,7 @@ static json_t *api_fault(const char *call, int line, int code, const char *text)
 {
     json_t *fault = make_fault("api-error", line, text);
     json_object_set_new(fault, "code", json_integer(code));
-    json_object_set_new(fault, "name", tell_text(cuda_error_name(code)));
+    json_object_set_new(fault, "name", json_text(cuda_error_name(code)));
     if (call)
         json_object_set_new(fault, "call", json_string(call));
     return fault;
@@ -266,7 +267,7 @@ void found_leaks(struct trial *trial, struct found *found, uint64_t n)
 #pragma GCC diagnostic pop
         add_hazard(
             trial, found, n,
-            json_pack("{s:s, s:i, s:o}", "kind", "leak", "line", line, "text", tell_text(text)));
+            json_pack("{s:s, s:i, s:o}", "kind", "leak", "line", line, "text", json_text(text)));
     }
     free(live);
 }

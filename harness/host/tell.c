@@ -1,7 +1,7 @@
 #include "tell.h"
 
 #include "harness/base/buf.h"
-#include "harness/base/clean.h"
+#include "harness/base/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ void tell_phase(const char *phase, uint64_t n, unsigned round)
 void tell_end(enum verdict verdict, const char *summary)
 {
     tell(json_pack("{s:{s:s, s:o}}", "end", "verdict", verdict_name(verdict), "summary",
-                   tell_text(summary)));
+                   json_text(summary)));
 }
 
 static char *add_text(char *at, const char *text)
@@ -94,13 +94,4 @@ void tell_signal(const char *word, const char *key, int value, int line)
     at = add_number(add_text(at, ",\"line\":"), line);
     at = add_text(at, "}}\n");
     write_all(text, (size_t)(at - text));
-}
-
-json_t *tell_text(const char *text)
-{
-    struct buf clean = {0};
-    clean_text(&clean, text ? text : "", text ? strlen(text) : 0);
-    json_t *value = json_stringn(buf_str(&clean), clean.len);
-    buf_free(&clean);
-    return value;
 }

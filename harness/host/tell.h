@@ -25,6 +25,4 @@ void tell_end(enum verdict verdict, const char *summary); /* of the command that
 /* {"WORD":{"KEY":VALUE,"line":LINE}}, from a signal handler too. */
 void tell_signal(const char *word, const char *key, int value, int line);
 
-json_t *tell_text(const char *text); /* a JSON string, cleaned */
-
 #endif

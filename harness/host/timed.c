@@ -7,25 +7,17 @@
 #include "timeline.h"
 
 #include "harness/base/buf.h"
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
 #include "harness/base/msg.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define SAMPLE_MS 0.5 /* a sample that is shorter says more about the clock than about the run */
 
 enum { REPEAT_MOST = 64, FRESH_ROUND = 1000, BUS_BYTES = 64 << 20, BUS_TRIES = 6 };
 enum { TO_DEVICE = 1, TO_HOST = 2, NON_BLOCKING = 1 }; /* of cudaMemcpyKind and stream flags */
-
-static double now_ms(void)
-{
-    struct timespec now;
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 /* True when something failed; the command is over then. */
 static bool failed(struct timed *timed, bool yours, int after)
@@ -53,11 +45,11 @@ static double sample(struct timed *timed, int kind, unsigned repeat)
 {
     const struct side *side = &timed->sides[kind];
     int after = timed->trial->runtime->cudaDeviceSynchronize();
-    double start = now_ms();
+    double start = clock_ms();
     for (unsigned i = 0; i < repeat; i++)
         side->object->run(side->work);
     after = after ? after : timed->trial->runtime->cudaDeviceSynchronize();
-    double ms = (now_ms() - start) / repeat;
+    double ms = (clock_ms() - start) / repeat;
     return failed(timed, kind == TIMED_YOURS, after) ? -1 : ms;
 }
 
@@ -177,13 +169,13 @@ void timed_limit(struct timed *timed)
     tell_phase("solution", timed->n, 0);
     bool ok = open_bus(&bus, runtime);
     for (int i = 0; ok && i < BUS_TRIES; i++) {
-        double start = now_ms();
+        double start = clock_ms();
         ok = !runtime->cudaMemcpyAsync(bus.device[0], bus.host[0], BUS_BYTES, TO_DEVICE,
                                        bus.streams[0]) &&
              !runtime->cudaMemcpyAsync(bus.host[1], bus.device[1], BUS_BYTES, TO_HOST,
                                        bus.streams[1]) &&
              !runtime->cudaDeviceSynchronize();
-        double ms = now_ms() - start;
+        double ms = clock_ms() - start;
         best_ms = best_ms == 0 || ms < best_ms ? ms : best_ms;
     }
     close_bus(&bus, runtime);
@@ -234,7 +226,7 @@ void timed_trace(struct timed *timed)
              trace_side(timed, TIMED_BASELINE, &baseline, &err))
         tell_trace(timed, &yours, &baseline);
     if (err.text[0])
-        tell(json_pack("{s:o}", "no_trace", tell_text(err.text)));
+        tell(json_pack("{s:o}", "no_trace", json_text(err.text)));
     spans_free(&yours);
     spans_free(&baseline);
     tell_end(VERDICT_PASS, "");

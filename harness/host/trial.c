@@ -10,29 +10,20 @@
 #include "timeline.h"
 
 #include "harness/base/buf.h"
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
 #include "harness/base/msg.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 /* What one run showed, for the lab's structure. */
 struct metrics {
     unsigned host_waits, graph_launches, launches, instantiations;
     int wait_line;
 };
-
-/* Not clock_gettime: that one is the student's, and virtual in the simulated runtime. */
-static double now_ms(void)
-{
-    struct timespec now;
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 /* ---- sides */
 
@@ -99,7 +90,7 @@ static void take_finding(struct found *found, const struct host_finding *finding
                       number(finding->got), "wrong_count", (json_int_t)finding->wrong_count,
                       "checked_count", (json_int_t)finding->checked_count);
         if (finding->text[0])
-            json_object_set_new(found->mismatch, "pattern", tell_text(finding->text));
+            json_object_set_new(found->mismatch, "pattern", json_text(finding->text));
         buf_printf(&text, _("%s[%lld] should be "), finding->buffer, (long long)finding->index);
         buf_printf(&text, "%.10g%s%.10g", finding->want, _(", is "), finding->got);
         if (finding->text[0])
@@ -215,7 +206,7 @@ static json_t *case_json(const struct trial *trial, struct found *found, uint64_
     if (found->fault)
         json_object_set_new(entry, "fault", found->fault);
     if (found->text[0])
-        json_object_set_new(entry, "text", tell_text(found->text));
+        json_object_set_new(entry, "text", json_text(found->text));
     found->mismatch = found->fault = NULL;
     return entry;
 }
@@ -291,10 +282,10 @@ void trial_check(struct trial *trial, const uint64_t *sizes, size_t count)
     trial->hazards = json_array();
     for (; done < count && ran(&worst) && !worst.lost; done++) {
         struct found found;
-        double start = now_ms();
+        double start = clock_ms();
         metrics = (struct metrics){0};
         run_case(trial, &found, sizes[done], &metrics, &spans);
-        tell_add("cases", case_json(trial, &found, sizes[done], now_ms() - start));
+        tell_add("cases", case_json(trial, &found, sizes[done], clock_ms() - start));
         worst.lost |= found.lost;
         if (found.verdict != VERDICT_PASS) {
             worst_n = verdict_worse(worst.verdict, found.verdict) == worst.verdict ? worst_n

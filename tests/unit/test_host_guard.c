@@ -153,7 +153,7 @@ static int build(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    scratch_remove(student.folder);
+    file_remove_folder(student.folder);
     free(student.folder);
     return 0;
 }

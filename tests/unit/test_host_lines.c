@@ -112,7 +112,7 @@ static int build(void **state)
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
-    scratch_remove(fixture->folder);
+    file_remove_folder(fixture->folder);
     free(fixture->folder);
     free(fixture->object);
     free(fixture->table);

@@ -21,6 +21,14 @@ static int setup(void **state)
     return 0;
 }
 
+static double now_us(void)
+{
+    sim_lock();
+    double us = sim.now_us;
+    sim_unlock();
+    return us;
+}
+
 /* Reused as soon as the flag is up: that was a wait for the copy in front of the host function. */
 static void a_flag_that_the_host_spins_on(void **state)
 {
@@ -31,12 +39,12 @@ static void a_flag_that_the_host_spins_on(void **state)
     *buffer = 5;
     OK(1, cudaMemcpyAsync(x, buffer, 4, TO_DEVICE, s));
     OK(2, cudaLaunchHostFunc(s, raise_flag, &set[0]));
-    before = sim.now_us;
+    before = now_us();
     while (!atomic_load(&set[0])) {
     }
     *buffer = 6;
     OK(3, cudaMemcpyAsync(&got[0], x, 4, TO_HOST, s));
-    assert_true(sim.now_us > before + 1); /* the copy has taken its time */
+    assert_true(now_us() > before + 1); /* the copy has taken its time */
     OK(4, cudaMemcpyAsync(x, buffer, 4, TO_DEVICE, s));
     OK(5, cudaMemcpyAsync(&got[1], x, 4, TO_HOST, s));
     OK(6, cudaStreamSynchronize(s));

@@ -337,6 +337,7 @@ static void name_function(const struct host_child *child, char *out, size_t len)
 {
     int prefix = (int)strlen(child->entry) - (int)strlen("Run");
     const char *role = strcmp(child->phase, "open") == 0    ? "Open"
+                       : strcmp(child->phase, "fill") == 0  ? "Open"
                        : strcmp(child->phase, "close") == 0 ? "Close"
                                                             : "Run";
     snprintf(out, len, "%.*s%s", prefix > 0 ? prefix : 0, child->entry, role);
@@ -391,6 +392,7 @@ static void describe_death(const struct host_child *child, struct host_outcome *
     char *text = out->summary;
     size_t len = sizeof out->summary;
     bool own = strcmp(child->phase, "solution") == 0;
+    bool outside = strcmp(child->phase, "fill") == 0 || strcmp(child->phase, "judge") == 0;
     bool loading = strncmp(child->phase, "load", 4) == 0;
     unsigned long long n = child->n;
     if (late && strcmp(child->phase, "wait") == 0)
@@ -410,6 +412,12 @@ static void describe_death(const struct host_child *child, struct host_outcome *
                  _("N = %llu: after %s the harness itself crashed with %s%s: something that ran "
                    "before had damaged memory"),
                  n, function, signal_words(number), words);
+    else if (number && outside && !child->line_no)
+        snprintf(
+            text, len,
+            _("N = %llu: after %s the memory that work points to is not there, or it is smaller "
+              "than the lab asks for: the harness crashed on it with %s"),
+            n, function, signal_words(number));
     else if (number)
         snprintf(text, len, _("%sN = %llu: %s crashed with %s%s"), where, n, function,
                  signal_words(number), number == SIGABRT ? words : "");

@@ -97,10 +97,16 @@ const char *api_spoken(enum api api)
     return name;
 }
 
+static const size_t offsets[API_COUNT] = {
+#define X(type, name, parameters, arguments) offsetof(struct runtime, name),
+#include "api.def"
+#undef X
+};
+
 bool api_known(const char *name)
 {
     for (size_t i = 0; i < API_COUNT; i++)
         if (!strcmp(names[i], name))
-            return true;
+            return !used || *(void *const *)(const void *)((const char *)used + offsets[i]);
     return false;
 }

@@ -77,6 +77,15 @@ static bool parse_options(struct options *out, int argc, char *argv[])
     return out->lab && out->root && optind == argc;
 }
 
+/* On a GPU a reset would take along what the harness and the solution have on the device. */
+static int refuse_reset(void)
+{
+    enum { NOT_PERMITTED = 800 };
+    calls_explain(_("a reset would end Stride's own work on this device, too: give back what you "
+                    "made piece by piece"));
+    return NOT_PERMITTED;
+}
+
 /* The real runtime with a context on its device, or the simulated one. */
 static bool open_runtime(struct runtime *out, const struct options *options, struct err *err)
 {
@@ -281,6 +290,7 @@ int main(int argc, char *argv[])
                  options.cupti ? err.text : _("CUPTI is not on this machine"));
     }
     if (open_runtime(&runtime, &options, &err)) {
+        runtime.cudaDeviceReset = refuse_reset;
         runtime_use(&runtime);
         where_watch();
         tell_end(VERDICT_PASS, "");

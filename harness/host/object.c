@@ -31,7 +31,8 @@ static void look(void *context, const char *name, bool defined)
 {
     struct search *search = context;
     if (!defined && !*search->name && is_cuda(name) && !api_known(name))
-        snprintf(search->name, search->len, "%s", name);
+        snprintf(search->name, search->len, "%s",
+                 strcmp(name, "__cudaRegisterManagedVar") == 0 ? "__managed__" : name);
 }
 
 bool object_needs_unknown(const char *path, char *name, size_t len)

@@ -36,7 +36,8 @@ struct runtime {
 /* Who answers the student's calls from now on; set it before the object is loaded. */
 void runtime_use(const struct runtime *runtime);
 
-/* Whether api.def has a function of this name: what a student's object may need of CUDA. */
+/* Whether api.def has a function of this name, and the runtime in use has it too: what a student's
+ * object may need of CUDA. */
 bool api_known(const char *name);
 
 /* The real libcudart at this path. Functions that this libcudart lacks stay NULL. */

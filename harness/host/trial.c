@@ -131,6 +131,7 @@ static void run_round(struct trial *trial, struct found *found, const struct sid
     found_discard(trial, found);
     if (found->solution_failed)
         return;
+    tell_phase("fill", round->n, round->round);
     if (!lab->fill(yours->work, round, why, sizeof why)) {
         found_worsen(found, VERDICT_WRONG, why);
         return;
@@ -143,6 +144,7 @@ static void run_round(struct trial *trial, struct found *found, const struct sid
     found_inspect(trial, found, round->n, lab->run, spans);
     if (!ran(found))
         return;
+    tell_phase("judge", round->n, round->round);
     struct host_finding finding = {.verdict = VERDICT_PASS};
     lab->judge(yours->work, solution->work, round, &finding);
     take_finding(found, &finding);

@@ -42,7 +42,7 @@ bool measure_run(struct measure *out, const struct measure_source *source, doubl
 /* The widest interval of a speedup, as part of its median, that says something worth saying. Where
  * the host works along, times vary more, and effects are larger. */
 #define MEASURE_NOISY_KERNEL 0.10
-#define MEASURE_NOISY_HOST   0.30
+#define MEASURE_NOISY_HOST   0.50
 
 /* What the speedup's interval allows to say. `why` is filled (a static sentence) for too noisy. */
 enum measure_verdict measure_judge(const struct measure *measure, double noisy, const char **why);

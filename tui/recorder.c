@@ -8,10 +8,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { LOCK_TRIES = 40, LOCK_STEP_MS = 5 };
+enum { LOCK_TRIES = 400, LOCK_STEP_MS = 5 };
 
-/* Two Strides of one student must not give one number twice. Whoever holds the lock for longer than
- * a commit takes is stopped or gone wrong: then it is done without. Returns -1 for that. */
+/* Two Strides of one student must not give one number twice. Whoever holds the lock for two
+ * seconds, longer than some commits take on a loaded machine, is stopped or gone wrong: then it is
+ * done without. Returns -1 for that. */
 static int lock_home(const struct library *library)
 {
     char *path = path_join(library->home, ".recording");

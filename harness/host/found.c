@@ -208,7 +208,7 @@ void found_inspect(struct trial *trial, struct found *found, uint64_t n, const c
     found->lost = found->lost || (after && !trial->simulated);
 }
 
-void found_discard(struct trial *trial, struct found *found)
+void found_discard(struct trial *trial, struct found *found, const char *after_yours)
 {
     struct found nothing = {.verdict = VERDICT_PASS};
     struct sim_report report = {0};
@@ -223,9 +223,15 @@ void found_discard(struct trial *trial, struct found *found)
     if (fault || nothing.text[0]) {
         char why[600] = "", text[700];
         trial_fault_sentence(fault, why, sizeof why);
-        snprintf(text, sizeof text, _("the lab's own solution could not run here: %s"),
-                 fault ? why : nothing.text);
-        found_worsen(found, VERDICT_CANNOT_RUN, text);
+        const char *reason = fault ? why : nothing.text;
+        if (after_yours)
+            snprintf(text, sizeof text,
+                     _("after %s the lab's own solution does not run any more, so memory that is "
+                       "not its own was damaged: %s"),
+                     after_yours, reason);
+        else
+            snprintf(text, sizeof text, _("the lab's own solution could not run here: %s"), reason);
+        found_worsen(found, after_yours ? VERDICT_CRASHED : VERDICT_CANNOT_RUN, text);
         found->solution_failed = true;
         json_decref(fault);
     }

@@ -27,8 +27,9 @@ void found_inspect(struct trial *trial, struct found *found, uint64_t n, const c
                    struct spans *spans);
 
 /* After each call of the lab's own functions: what they left in the log and in the report is
- * nobody's business, but that they failed is. */
-void found_discard(struct trial *trial, struct found *found);
+ * nobody's business, but that they failed is. `after_yours` names the student's function that ran
+ * since they last did not fail; NULL when it is the first time. */
+void found_discard(struct trial *trial, struct found *found, const char *after_yours);
 
 /* After close: what the student's object created and still has. */
 void found_leaks(struct trial *trial, struct found *found, uint64_t n);

@@ -128,7 +128,7 @@ static void run_round(struct trial *trial, struct found *found, const struct sid
     if (!lab->fill(solution->work, round, why, sizeof why))
         found_worsen(found, VERDICT_CANNOT_RUN, why);
     solution->object->run(solution->work);
-    found_discard(trial, found);
+    found_discard(trial, found, round->round ? lab->run : NULL); /* it did run in round 0 */
     if (found->solution_failed)
         return;
     tell_phase("fill", round->n, round->round);
@@ -185,7 +185,7 @@ static void run_case(struct trial *trial, struct found *found, uint64_t n, struc
         found_worsen(found, VERDICT_CANNOT_RUN, _("the lab has no such size"));
         return;
     }
-    found_discard(trial, found);
+    found_discard(trial, found, NULL);
     if (!found->solution_failed)
         run_yours(trial, found, &solution, n, metrics, spans);
     if (found->lost)
@@ -193,7 +193,7 @@ static void run_case(struct trial *trial, struct found *found, uint64_t n, struc
     tell_phase("solution", n, 0);
     side_close(&solution, trial);
     struct found ignored = {.verdict = VERDICT_PASS};
-    found_discard(trial, &ignored);
+    found_discard(trial, &ignored, NULL);
 }
 
 static json_t *case_json(const struct trial *trial, struct found *found, uint64_t n, double ms)

@@ -131,7 +131,7 @@ static void a_wide_interval_says_something_about_a_large_effect(void **state)
     assert_int_equal(measure_judge(&measure, MEASURE_NOISY_HOST, &why), MEASURE_FASTER);
     measure.speedup = (struct interval){1.05, 0.95, 1.2};
     assert_int_equal(measure_judge(&measure, MEASURE_NOISY_HOST, &why), MEASURE_TOO_NOISY);
-    measure.speedup = (struct interval){2.4, 1.6, 2.6};
+    measure.speedup = (struct interval){2.4, 1.4, 2.7};
     assert_int_equal(measure_judge(&measure, MEASURE_NOISY_HOST, &why), MEASURE_TOO_NOISY);
 }
 

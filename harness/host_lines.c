@@ -120,7 +120,7 @@ static bool add_sections(struct table *table, const struct buf *elf, char *tool,
                 return false;
         }
         if (table->last != 0)
-            buf_printf(&table->text, "%llx 0\n", (unsigned long long)(section.sh_addr + bytes));
+            buf_printf(&table->text, "%llx 0\n", (unsigned long long)section.sh_addr + bytes);
         table->last = 0;
     }
     return true;

@@ -252,13 +252,14 @@ struct line {
     bool help, version;
 };
 
-/* The value of "--name value" or "--name=value"; NULL when it is another option. Moves *i on. */
-static const char *option_value(const char *name, int argc, char **argv, int *i)
+/* The value of "--name value" or "--name=value", where `word` is argv[*i]; NULL when it is another
+ * option. Moves *i on. */
+static const char *option_value(const char *name, const char *word, int argc, char **argv, int *i)
 {
     size_t len = strlen(name);
-    if (strncmp(argv[*i], name, len) == 0 && argv[*i][len] == '=')
-        return argv[*i] + len + 1;
-    if (strcmp(argv[*i], name) == 0 && *i + 1 < argc)
+    if (strncmp(word, name, len) == 0 && word[len] == '=')
+        return word + len + 1;
+    if (strcmp(word, name) == 0 && *i + 1 < argc)
         return argv[++*i];
     return NULL;
 }
@@ -280,15 +281,15 @@ static bool parse_option(struct cli *cli, struct line *line, int argc, char **ar
     } else if (strcmp(word, "--ptx") == 0 || strcmp(word, "--sass") == 0) {
         *(strcmp(word, "--ptx") == 0 ? &cli->ptx : &cli->sass) = true;
         *used |= OPTION_LISTING;
-    } else if ((value = option_value("--lang", argc, argv, i))) {
+    } else if ((value = option_value("--lang", word, argc, argv, i))) {
         line->language = value;
-    } else if ((value = option_value("--backend", argc, argv, i))) {
+    } else if ((value = option_value("--backend", word, argc, argv, i))) {
         cli->backend = value;
         *used |= OPTION_BACKEND;
-    } else if ((value = option_value("--svg", argc, argv, i))) {
+    } else if ((value = option_value("--svg", word, argc, argv, i))) {
         cli->svg = value;
         *used |= OPTION_PICTURE;
-    } else if ((value = option_value("--trace", argc, argv, i))) {
+    } else if ((value = option_value("--trace", word, argc, argv, i))) {
         cli->trace = value;
         *used |= OPTION_PICTURE;
     } else {

@@ -20,21 +20,17 @@ static size_t page_bytes(void)
     return bytes;
 }
 
-static void add_region(char *at, char *view, size_t bytes, char *first, size_t page_count)
+static void add_region(struct guard_region added)
 {
     if (regions.count == regions.capacity) {
         regions.capacity = regions.capacity ? regions.capacity * 2 : 16;
         regions.items = mem_grow(regions.items, regions.capacity, sizeof *regions.items);
     }
     struct guard_region *region = &regions.items[regions.count++];
-    *region = (struct guard_region){.at = at,
-                                    .view = view,
-                                    .bytes = bytes,
-                                    .first = first,
-                                    .page_count = page_count,
-                                    .pages = mem_zero(page_count + 1, sizeof *region->pages)};
-    for (size_t i = 0; i < page_count; i++)
-        region->pages[i].at = first + i * page_bytes();
+    *region = added;
+    region->pages = mem_zero(added.page_count + 1, sizeof *region->pages);
+    for (size_t i = 0; i < added.page_count; i++)
+        region->pages[i].at = added.first + i * page_bytes();
 }
 
 void *guard_pages_alloc(size_t bytes)
@@ -52,7 +48,8 @@ void *guard_pages_alloc(size_t bytes)
         munmap(at, mapped);
         return NULL;
     }
-    add_region(at, view, bytes, at, pages);
+    add_region((struct guard_region){
+        .at = at, .view = view, .bytes = bytes, .first = at, .page_count = pages});
     return at;
 }
 
@@ -68,7 +65,12 @@ bool guard_pages_register(void *at, size_t bytes)
     uintptr_t mask = page_bytes() - 1;
     char *first = from + ((page_bytes() - ((uintptr_t)from & mask)) & mask);
     char *end = from + bytes - (((uintptr_t)from + bytes) & mask);
-    add_region(from, NULL, bytes, first, end > first ? (size_t)(end - first) / page_bytes() : 0);
+    add_region((struct guard_region){
+        .at = from,
+        .bytes = bytes,
+        .first = first,
+        .page_count = end > first ? (size_t)(end - first) / page_bytes() : 0,
+    });
     return true;
 }
 

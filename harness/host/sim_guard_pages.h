@@ -27,14 +27,21 @@ struct guard_region {
     struct guard_page *pages;
 };
 
+/* Memory that the student and Stride each have a mapping of; NULL when there is none left. */
 void *guard_pages_alloc(size_t bytes);
+
+/* The student's own memory, of which only pages that lie in it as a whole are watched. False when
+ * some of it is registered already. */
 bool guard_pages_register(void *at, size_t bytes);
+
 const struct guard_region *guard_region_at(const void *at, bool registered); /* that begins there */
 const struct guard_region *guard_region_of(const void *at, size_t bytes);    /* that holds all */
 void guard_pages_forget(const struct guard_region *region); /* and unmaps what was allocated */
 
 /* One more (`by` 1) or one less (-1) who writes or reads these bytes. */
 void guard_pages_count(const void *at, size_t bytes, bool written, int by);
+
+/* Where Stride finds these bytes, whatever is closed to the student. */
 void *guard_pages_view(const void *at, size_t bytes);
 
 struct guard_page *guard_page_of(const void *address); /* a watched one, or NULL */

@@ -55,7 +55,7 @@ BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/b
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Suites that are scripts; each prints `ok name`, `FAIL name` or `skip name: why` lines.
 SUITES   := $(wildcard $(addprefix tests/,content content-host sessions/run terminal smoke bundle headers layers format repo messages terms \
-              history cli simulator host))
+              cli simulator host))
 PROGRAMS := $(BUILD)/stride $(BUILD)/stride-harness $(BUILD)/stride-host
 
 .DEFAULT_GOAL := all

@@ -1,5 +1,5 @@
-/* What was built before, kept by content: $XDG_CACHE_HOME/stride (else ~/.cache/stride), one folder
- * per entry.
+/* What was built before, kept by content: $XDG_CACHE_HOME/stride/host (else ~/.cache/stride/host),
+ * one folder per entry.
  *
  * An entry holds its key and some files. It appears whole or not at all, so that any number of
  * Strides may share the folder, and a disk that is full costs time and nothing else. Paths that are

@@ -244,8 +244,8 @@ static void every_shape_of_addresses_is_followed(void **state)
     static const char *const reads[] = {
         "ld.shared.u32 %r9, [%r6];\nst.global.u32 [%rd5], %r9;\n",
         /* the second time round the words have their readers */
-        "ld.shared.u32 %r9, [%r6];\nld.shared.u32 %r10, [%r6];\nadd.u32 %r9, %r9, %r10;\n"
-        "st.global.u32 [%rd5], %r9;\n",
+        ("ld.shared.u32 %r9, [%r6];\nld.shared.u32 %r10, [%r6];\nadd.u32 %r9, %r9, %r10;\n"
+         "st.global.u32 [%rd5], %r9;\n"),
         "cvt.u64.u32 %rd9, %r6;\nld.shared.u32 %r9, [%rd9];\nst.global.u32 [%rd5], %r9;\n",
     };
     static const char *const store = "st.shared.u32 [%r6], %r1;\n";

@@ -170,6 +170,12 @@ static bool take_last_words(struct host_child *child, const json_t *event)
         child->crash_ms = clock_ms();
     if (crash)
         child->crash_signal = (int)json_integer_value(json_object_get(crash, "signal"));
+    const json_t *touched = json_object_get(event, "touched");
+    if (touched) {
+        child->touched_device = json_object_get(touched, "device") != NULL;
+        child->touched_stack = !child->touched_device;
+        return true;
+    }
     const json_t *denied = json_object_get(event, "denied");
     if (denied) {
         child->denied = true;
@@ -363,6 +369,10 @@ static const char *signal_words(int number)
     switch (number) {
     case SIGSEGV:
         return _("a segmentation fault: memory that is not there was used");
+    case SIGPIPE:
+        return _("SIGPIPE: it wrote into a pipe that nobody reads");
+    case SIGALRM:
+        return _("SIGALRM: an alarm that it had set");
     case SIGBUS:
         return _("a bus error: memory that is not there was used");
     case SIGFPE:
@@ -418,6 +428,17 @@ static void describe_death(const struct host_child *child, struct host_outcome *
             _("N = %llu: after %s the memory that work points to is not there, or it is smaller "
               "than the lab asks for: the harness crashed on it with %s"),
             n, function, signal_words(number));
+    else if (number == SIGSEGV && child->touched_device)
+        snprintf(
+            text, len,
+            _("%sN = %llu: %s crashed: the host followed a pointer to device memory, which only "
+              "kernels and copies can reach"),
+            where, n, function);
+    else if (number == SIGSEGV && child->touched_stack)
+        snprintf(text, len,
+                 _("%sN = %llu: %s crashed with a segmentation fault at the end of its stack: a "
+                   "recursion without end, or an array too large for a function"),
+                 where, n, function);
     else if (number)
         snprintf(text, len, _("%sN = %llu: %s crashed with %s%s"), where, n, function,
                  signal_words(number), number == SIGABRT ? words : "");

@@ -37,8 +37,9 @@ struct host_child {
     double phase_ms, crash_ms;
     bool touched; /* the student's code has run in it */
     int crash_signal, line_no, denied_line;
-    bool denied, denied_told; /* it tried to start a process */
-    bool ready, all_late;     /* not one call took too long, but all together did */
+    bool denied, denied_told;           /* it tried to start a process */
+    bool touched_device, touched_stack; /* what a segmentation fault was about */
+    bool ready, all_late;               /* not one call took too long, but all together did */
 };
 
 struct host_outcome {

@@ -43,16 +43,20 @@ static bool steers_tools(const char *entry)
     return false;
 }
 
-static char **make_environment(const char *extra)
+static char **make_environment(const char *extra, bool own_folder)
 {
+    static char here[] = "TMPDIR=.";
     size_t count = 0, kept = 0;
     while (environ[count])
         count++;
-    char **list = mem_zero(count + 2, sizeof *list);
+    char **list = mem_zero(count + 3, sizeof *list);
     size_t name = extra ? strcspn(extra, "=") + 1 : 0;
     for (size_t i = 0; i < count; i++)
-        if (!steers_tools(environ[i]) && !(extra && strncmp(environ[i], extra, name) == 0))
+        if (!steers_tools(environ[i]) && !(own_folder && strncmp(environ[i], here, 7) == 0) &&
+            !(extra && strncmp(environ[i], extra, name) == 0))
             list[kept++] = environ[i];
+    if (own_folder)
+        list[kept++] = here;
     if (extra)
         list[kept] = (char *)(uintptr_t)extra;
     return list;
@@ -105,7 +109,7 @@ bool process_start(struct process *out, char *const argv[], const char *folder, 
         process_abandon(out);
         return false;
     }
-    char **environment = make_environment(extra);
+    char **environment = make_environment(extra, folder && strcmp(folder, "/") != 0);
     int failed = spawn_child(&out->pid, argv, folder, input, out->out, out->text, environment);
     free(environment);
     if (failed) {

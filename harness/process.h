@@ -29,7 +29,8 @@ struct process_result {
 };
 
 /* Starts argv[0] (a path) in `folder` (NULL: here). `input` >= 0 becomes the child's descriptor 4,
- * so that /proc/self/fd/4 names it. `extra` is one "NAME=value" for its environment, or NULL. */
+ * so that /proc/self/fd/4 names it. A folder other than "/" takes its temporary files as well.
+ * `extra` is one "NAME=value" for its environment, or NULL. */
 bool process_start(struct process *out, char *const argv[], const char *folder, int input,
                    const char *extra, struct err *err);
 

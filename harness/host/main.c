@@ -7,6 +7,7 @@
 #include "names.h"
 #include "object.h"
 #include "sandbox.h"
+#include "sim.h"
 #include "sim_host.h"
 #include "tell.h"
 #include "timed.h"
@@ -90,8 +91,8 @@ static int refuse_reset(void)
 static bool open_runtime(struct runtime *out, const struct options *options, struct err *err)
 {
     if (!options->cudart) {
-        struct sim_options sim = {.seed = options->seed};
-        sim_open_runtime(out, &sim);
+        struct sim_options simulated = {.seed = options->seed};
+        sim_open_runtime(out, &simulated);
         sim_host_open();
         return true;
     }
@@ -292,7 +293,7 @@ int main(int argc, char *argv[])
     if (open_runtime(&runtime, &options, &err)) {
         runtime.cudaDeviceReset = refuse_reset;
         runtime_use(&runtime);
-        where_watch();
+        where_watch(options.cudart ? NULL : memory_is_device_address);
         tell_end(VERDICT_PASS, "");
     } else {
         tell_end(VERDICT_CANNOT_RUN, err.text);

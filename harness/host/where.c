@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+static bool (*is_device)(uint64_t address);
+
 enum { FRAMES = 96, ALTERNATE_BYTES = 1 << 17 };
 
 /* The innermost of the student's functions that is being run: where it stands itself, or where it
@@ -41,12 +43,36 @@ static const void *instruction_of(const void *context)
 #endif
 }
 
+static uintptr_t stack_of(const void *context)
+{
+    const ucontext_t *c = context;
+#if defined(__x86_64__)
+    return (uintptr_t)c->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return (uintptr_t)c->uc_mcontext.sp;
+#else
+    return 0;
+#endif
+}
+
+/* Two mistakes that every beginner makes, told by the address: following a device pointer, and
+ * using more stack than there is. */
+static void tell_touched(uintptr_t address, uintptr_t stack)
+{
+    enum { NEAR = 1 << 16 };
+    if (is_device && is_device(address))
+        tell_signal("touched", "device", 1, 0);
+    else if (address - stack < NEAR || stack - address < NEAR)
+        tell_signal("touched", "stack", 1, 0);
+}
+
 /* Told twice: should the stack be in such a state that unwinding fails, the crash itself is known.
  */
 static void on_crash(int signal_number, siginfo_t *info, void *context)
 {
-    (void)info;
     signal(signal_number, SIG_DFL);
+    if (signal_number == SIGSEGV && info->si_code > 0)
+        tell_touched((uintptr_t)info->si_addr, stack_of(context));
     tell_signal("crash", "signal", signal_number, 0);
     tell_signal("crash", "signal", signal_number, find_line(instruction_of(context)));
     raise(signal_number);
@@ -64,8 +90,9 @@ static void on_end(int status, void *nothing)
     tell_signal("exit", "status", status, find_line(NULL));
 }
 
-void where_watch(void)
+void where_watch(bool (*on_device)(uint64_t address))
 {
+    is_device = on_device;
     static char alternate[ALTERNATE_BYTES]; /* a stack that overflowed has no room for a handler */
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
     void *frames[FRAMES];

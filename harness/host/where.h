@@ -8,8 +8,13 @@
 #ifndef STRIDE_HOST_WHERE_H
 #define STRIDE_HOST_WHERE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Installs the handlers. From then on a crash tells {"crash":{"signal":N,"line":L}}, the question
- * {"stuck":{"signal":3,"line":L}}, and exit() {"exit":{"status":S,"line":L}}. */
-void where_watch(void);
+ * {"stuck":{"signal":3,"line":L}}, and exit() {"exit":{"status":S,"line":L}}.
+ * A segmentation fault tells {"touched":{"device":1}} before it, when on_device (NULL: nobody
+ * knows) says so of its address, or {"touched":{"stack":1}}. on_device is called in the handler. */
+void where_watch(bool (*on_device)(uint64_t address));
 
 #endif

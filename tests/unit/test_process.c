@@ -80,6 +80,26 @@ static void a_flood_is_cut(void **state)
     process_result_free(&result);
 }
 
+/* A compiler that is killed leaves its temporary files where they are removed with the rest. */
+static void temporary_files_stay_in_its_folder(void **state)
+{
+    (void)state;
+    struct process process;
+    struct process_result result;
+    struct err err = {0};
+    setenv("TMPDIR", "/elsewhere", 1);
+    char *const *own = SHELL("env | grep TMPDIR");
+    if (!process_start(&process, own, "/usr", -1, NULL, &err) ||
+        !process_finish(&process, &result, 5000, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(buf_str(&result.out), "TMPDIR=.\n");
+    process_result_free(&result);
+    result = run(own, -1, NULL, 5000);
+    assert_string_equal(buf_str(&result.out), "TMPDIR=/elsewhere\n");
+    process_result_free(&result);
+    unsetenv("TMPDIR");
+}
+
 static void a_missing_tool_is_an_error(void **state)
 {
     (void)state;
@@ -99,6 +119,7 @@ int main(void)
         cmocka_unit_test(a_tool_that_hangs_is_killed),
         cmocka_unit_test(a_grandchild_that_stays_holds_nobody_up),
         cmocka_unit_test(a_flood_is_cut),
+        cmocka_unit_test(temporary_files_stay_in_its_folder),
         cmocka_unit_test(a_missing_tool_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

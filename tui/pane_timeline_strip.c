@@ -98,7 +98,8 @@ void timeline_axis(struct doc *doc, const struct scale *scale, const struct gant
                    const char *name)
 {
     enum { APART = 9 };
-    double range = scale->to - scale->from, tick = gantt_tick(range, scale->columns / APART);
+    const int ticks = scale->columns / APART;
+    double range = scale->to - scale->from, tick = gantt_tick(range, ticks);
     char line[STRIP_MOST + 1];
     memset(line, ' ', sizeof line);
     int used = 0;

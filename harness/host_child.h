@@ -52,6 +52,8 @@ struct host_outcome {
 /* Hears every line but phases and ends: {"add":..}, {"metrics":..}, {"unknown":..}. */
 typedef void host_listener(void *context, const json_t *event);
 
+/* Starts a stride-host with these options and does not wait for it: host_child_wait does. False: it
+ * cannot be started. */
 bool host_child_start(struct host_child *out, const struct host_child_options *options,
                       struct err *err);
 

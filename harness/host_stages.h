@@ -10,6 +10,7 @@
 #include "host_warm.h"
 #include "work.h"
 
+/* Does the job and tells its reader, up to `end`. */
 void host_stages_run(struct host_warm *warm, const struct work *work, struct emit *emit);
 
 #endif

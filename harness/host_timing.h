@@ -29,6 +29,8 @@ struct host_timing {
     char summary[1000];
 };
 
+/* Times baseline, yours and solution in one child; whatever goes wrong stands in `out`, which
+ * host_timing_free frees. */
 void host_timing_run(struct host_timing *out, const struct host_timing_request *request);
 void host_timing_free(struct host_timing *timing);
 

@@ -38,6 +38,7 @@ void host_warm_close(struct host_warm *warm);
 bool host_warm_step(struct host_warm *warm);
 void host_warm_relax(struct host_warm *warm);
 
+/* Is there a GPU, and does it have what the lab asks for? */
 bool host_warm_fits_gpu(const struct host_warm *warm);
 
 /* Builds the baseline, which only drawing and timing need. False: err says why it is not there. */

@@ -46,16 +46,19 @@ struct scale scale_choose(const struct timeline_view *view, double from, double 
 /* May lie outside the columns. */
 int scale_column(const struct scale *scale, double at);
 
+/* An empty row for this scale... */
 void strip_start(struct strip *strip, const struct scale *scale);
+/* ...a letter in one of its columns... */
 void strip_lay(struct strip *strip, int column, char letter, enum style style);
 /* What a long bar is, written into it: "== group 1, 4096 bytes =====". */
 void strip_label(struct strip *strip, int from, int to, const char *label);
 /* What is marked in the row of that name lies over its bars. */
 void strip_marks(struct strip *strip, const json_t *marks, const char *row,
                  const struct scale *scale);
+/* ...and the row as a line of text. */
 void strip_add(struct doc *doc, const struct strip *strip, const char *title);
 
-bool mark_is_wait(const json_t *mark);
+bool mark_is_wait(const json_t *mark); /* it lies in the row of waits */
 
 /* Round ticks with their numbers; the unit stands where rows have their names. */
 void timeline_axis(struct doc *doc, const struct scale *scale, const struct gantt_unit *unit,
@@ -63,6 +66,7 @@ void timeline_axis(struct doc *doc, const struct scale *scale, const struct gant
 /* One line: the letters that were drawn, in words. */
 void timeline_legend(struct doc *doc, const bool seen[GANTT_KIND_COUNT]);
 
+/* All of a host lab's timeline; and only its head: where times come from, what overlapped. */
 void timeline_of_host(const struct timeline_view *view, const json_t *timeline, struct doc *doc,
                       int columns);
 void timeline_host_summary(const json_t *timeline, struct doc *doc);

@@ -48,10 +48,11 @@ struct call {
     const void *site, *outer; /* outer: the site of the call in which a host function runs this */
 };
 
+/* Around each call of the student's: begins it. `site` is its return address. */
 void calls_enter(struct call *call, enum api api, const void *site);
 
-/* Notes the result and returns it. `there`: the runtime in use has this function. Behind result
- * come the call's own arguments. */
+/* Ends it: notes the result and returns it. `there`: the runtime in use has this function. Behind
+ * result come the call's own arguments. */
 int calls_leave(struct call *call, bool there, int result, ...);
 
 /* Where the call that this thread is in came from; for <<<>>> the line of the launch, not nvcc's
@@ -71,6 +72,7 @@ unsigned calls_blocking(void);         /* calls that made the host wait for the 
 const void *calls_blocking_site(void); /* of the first of them */
 const char *calls_missing(void); /* first function called that the runtime in use lacks; NULL */
 const void *calls_open_capture(void); /* where a capture was begun that is not ended; NULL */
+/* What was created and not given back, at most that many; returns how many there are in all. */
 size_t calls_live(struct live_resource *out, size_t most);
 
 const char *api_name(enum api api);   /* "cudaMalloc"; static */

@@ -29,7 +29,7 @@ bool cupti_start(struct cupti *cupti, struct err *err);
 bool cupti_stop(struct cupti *cupti, int (*line_of)(const void *site), struct spans *out,
                 struct err *err);
 
-void cupti_close(struct cupti *cupti);
+void cupti_close(struct cupti *cupti); /* what was recorded since is lost */
 
 /* Around each call of the student's, on its thread: who called. Cheap while nothing is recorded. */
 void cupti_enter(const void *site);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Reads kernel.cu. */
 bool names_load(const char *source, struct err *err);
 
 /* "work->input" of cudaMallocHost(&work->input, bytes) in this line, or in a call that begins here.

@@ -72,6 +72,7 @@ struct vector {
     uint32_t count;
 };
 
+/* Each chain as far as either has it. */
 void vector_join(struct vector *into, const struct vector *other);
 void vector_raise(struct vector *v, uint32_t chain, uint32_t to);
 bool vector_covers(const struct vector *v, uint32_t chain, uint32_t at);
@@ -222,6 +223,7 @@ struct work {
     };
 };
 
+/* One more (`by` 1) or one less (-1) work that allocates or frees its memory. */
 void memory_count_work(const struct work *work, int by);
 void memory_run(const struct work *work); /* WORK_ALLOC, WORK_FREE */
 
@@ -260,6 +262,7 @@ struct op {
     struct op *next, *previous; /* pending ops, or those still compared with new ones */
 };
 
+/* One more reference, which op_drop gives back. */
 struct op *op_keep(struct op *op);
 void op_drop(struct op *op);
 

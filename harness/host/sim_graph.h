@@ -65,7 +65,7 @@ bool set_remove(struct node_set *set, const struct graph_node *node);
 void set_copy(struct node_set *out, const struct node_set *set);
 void set_free(struct node_set *set);
 
-struct graph *graph_new(bool inner);
+struct graph *graph_new(bool inner);              /* empty, made by the call in progress */
 struct graph *graph_find(const void *handle);     /* NULL: no such graph, or destroyed */
 struct graph_node *node_find(const void *handle); /* of a graph that graph_find finds, or inner */
 void graph_destroy(struct graph *graph);

@@ -39,7 +39,7 @@ struct spans {
     size_t count, capacity;
 };
 
-void spans_add(struct spans *spans, const struct span *span);
+void spans_add(struct spans *spans, const struct span *span); /* a copy of it */
 void spans_free(struct spans *spans);
 const char *span_kind_name(enum span_kind kind); /* "h2d"; static */
 

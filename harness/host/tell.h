@@ -17,7 +17,7 @@ enum { TELL_FD = 3 };
 
 bool tell_open(void); /* false when descriptor 3 is not open */
 
-void tell(json_t *line);
+void tell(json_t *line);                        /* as it is */
 void tell_add(const char *array, json_t *item); /* to the record's array */
 void tell_phase(const char *phase, uint64_t n, unsigned round);
 void tell_end(enum verdict verdict, const char *summary); /* of the command that was asked for */

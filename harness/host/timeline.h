@@ -25,6 +25,7 @@ struct timeline_measures {
     unsigned kernels, copies, graph_launches;
 };
 
+/* What the spans say about overlap, and how long each engine was at work. */
 void timeline_measure(const struct spans *spans, struct timeline_measures *out);
 
 /* The timeline as an object; NULL when nothing ran. */

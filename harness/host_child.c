@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,14 @@ static bool start_program(struct host_child *out, char *argv[], struct err *err)
     return true;
 }
 
+static void make_nonce(char *out, size_t len)
+{
+    unsigned long long number = 0;
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        number = (unsigned long long)getpid();
+    snprintf(out, len, "%016llx", number);
+}
+
 bool host_child_start(struct host_child *out, const struct host_child_options *options,
                       struct err *err)
 {
@@ -131,6 +140,8 @@ bool host_child_start(struct host_child *out, const struct host_child_options *o
     snprintf(out->entry, sizeof out->entry, "%s", options->entry);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
     snprintf(device, sizeof device, "%d", options->device);
+    make_nonce(out->nonce, sizeof out->nonce);
+    add_option(argv, &count, "--nonce", out->nonce);
     add_option(argv, &count, "--root", options->root);
     add_option(argv, &count, "--lang", msg_language());
     add_option(argv, &count, "--lab", options->lab);
@@ -192,7 +203,10 @@ static bool take_last_words(struct host_child *child, const json_t *event)
 static bool take_line(struct host_child *child, const char *line, host_listener *listener,
                       void *context, struct host_outcome *out)
 {
-    json_t *event = json_loads(line, 0, NULL);
+    const char *own = strstr(line, child->nonce); /* before it may stand what somebody else wrote */
+    if (!own)
+        return false;
+    json_t *event = json_loads(own + strlen(child->nonce), 0, NULL);
     const json_t *end = json_object_get(event, "end");
     const char *phase = json_string_value(json_object_get(event, "phase"));
     bool ended = false;

@@ -35,7 +35,8 @@ struct host_child {
     uint64_t n;
     unsigned round;
     double phase_ms, crash_ms;
-    bool touched; /* the student's code has run in it */
+    bool touched;   /* the student's code has run in it */
+    char nonce[24]; /* opens each line that stride-host itself wrote */
     int crash_signal, line_no, denied_line;
     bool denied, denied_told;           /* it tried to start a process */
     bool touched_device, touched_stack; /* what a segmentation fault was about */

@@ -30,6 +30,7 @@ enum { STATUS_USAGE = 2, COMMAND_MOST = 1 << 20, SIZES_MOST = 64, HIGH = 205 };
 
 struct options {
     const char *root, *language, *lab, *cudart, *cupti;
+    char nonce[24];
     uint64_t seed;
     int device;
 };
@@ -43,10 +44,15 @@ static int complain(const char *text)
 static bool parse_options(struct options *out, int argc, char *argv[])
 {
     static const struct option known[] = {
-        {"root", required_argument, NULL, 'r'},   {"lang", required_argument, NULL, 'g'},
-        {"lab", required_argument, NULL, 'l'},    {"cudart", required_argument, NULL, 'c'},
-        {"cupti", required_argument, NULL, 'p'},  {"seed", required_argument, NULL, 's'},
-        {"device", required_argument, NULL, 'd'}, {NULL, 0, NULL, 0},
+        {"root", required_argument, NULL, 'r'},
+        {"lang", required_argument, NULL, 'g'},
+        {"lab", required_argument, NULL, 'l'},
+        {"cudart", required_argument, NULL, 'c'},
+        {"cupti", required_argument, NULL, 'p'},
+        {"seed", required_argument, NULL, 's'},
+        {"device", required_argument, NULL, 'd'},
+        {"nonce", required_argument, NULL, 'n'},
+        {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         switch (c) {
@@ -67,6 +73,10 @@ static bool parse_options(struct options *out, int argc, char *argv[])
             break;
         case 's':
             out->seed = strtoull(optarg, NULL, 10);
+            break;
+        case 'n': /* the student's code must not find it among the arguments */
+            snprintf(out->nonce, sizeof out->nonce, "%s", optarg);
+            memset(optarg, 'x', strlen(optarg));
             break;
         case 'd':
             out->device = atoi(optarg);
@@ -270,7 +280,7 @@ int main(int argc, char *argv[])
     struct options options = {0};
     struct runtime runtime;
     struct err err = {0};
-    if (!parse_options(&options, argc, argv) || !tell_open())
+    if (!parse_options(&options, argc, argv) || !tell_open(options.nonce))
         return complain("is started by stride-harness");
     struct trial trial = {.lab = host_lab_find(options.lab),
                           .runtime = &runtime,

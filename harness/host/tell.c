@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,9 +13,11 @@
 enum { HIGH = 200 }; /* away from descriptors that a program may close or write to by mistake */
 
 static int out = -1;
+static char nonce[24]; /* opens each line */
 
-bool tell_open(void)
+bool tell_open(const char *first)
 {
+    snprintf(nonce, sizeof nonce, "%s", first ? first : "");
     out = fcntl(TELL_FD, F_DUPFD_CLOEXEC, HIGH);
     close(TELL_FD);
     return out >= 0;
@@ -40,7 +43,7 @@ void tell(json_t *line)
     if (!text)
         return;
     struct buf whole = {0};
-    buf_printf(&whole, "%s\n", text);
+    buf_printf(&whole, "%s%s\n", nonce, text);
     write_all(buf_str(&whole), whole.len);
     buf_free(&whole);
     free(text);
@@ -86,10 +89,10 @@ static char *add_number(char *at, int value)
 
 void tell_signal(const char *word, const char *key, int value, int line)
 {
-    char text[160], *at = text;
+    char text[200], *at = text;
     if (strlen(word) + strlen(key) > 60)
         return;
-    at = add_text(add_text(add_text(at, "{\""), word), "\":{\"");
+    at = add_text(add_text(add_text(add_text(at, nonce), "{\""), word), "\":{\"");
     at = add_number(add_text(add_text(at, key), "\":"), value);
     at = add_number(add_text(at, ",\"line\":"), line);
     at = add_text(at, "}}\n");

@@ -15,7 +15,9 @@
 
 enum { TELL_FD = 3 };
 
-bool tell_open(void); /* false when descriptor 3 is not open */
+/* Each line begins with nonce (NULL: with nothing), so that nobody else's is taken for one. False
+ * when descriptor 3 is not open. */
+bool tell_open(const char *nonce);
 
 void tell(json_t *line);                        /* as it is */
 void tell_add(const char *array, json_t *item); /* to the record's array */

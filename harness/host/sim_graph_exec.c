@@ -87,6 +87,9 @@ static int make(void **out, void *handle, unsigned long long flags)
 static int instantiate(void **out, void *graph, unsigned long long flags)
 {
     int error = sim_enter();
+    int forbidden = error ? -1 : capture_forbids(CAPTURE_ALLOCATES, NULL, NULL);
+    if (forbidden > 0)
+        error = forbidden;
     return sim_leave(error ? error : make(out, graph, flags));
 }
 
@@ -102,7 +105,8 @@ static int instantiate_with_params(void **out, void *graph, void *handle)
     int error = sim_enter();
     if (error || !params)
         return sim_leave(error ? error : CUDA_INVALID_VALUE);
-    int result = make(out, graph, params->flags);
+    int forbidden = capture_forbids(CAPTURE_ALLOCATES, NULL, NULL);
+    int result = forbidden > 0 ? forbidden : make(out, graph, params->flags);
     params->error_node = NULL;
     params->result = result == CUDA_OK ? 0 : INVALID_STRUCTURE;
     return sim_leave(result);

@@ -4,6 +4,7 @@
  * is there only from the run of the allocation to that of its end (memory.dormant). `held` looks
  * ahead: launched work has allocated it, and none that was launched gives it back. The works that
  * name it are counted (memory.works), so that it goes with the last graph that knows it. */
+#include "sim_graph_capture.h"
 #include "sim_graph.h"
 
 #include "harness/base/buf.h"
@@ -96,6 +97,14 @@ static int allocate(void **out, size_t bytes, struct stream *stream)
     return result;
 }
 
+/* In a captured stream they become nodes; in any other they are calls that a graph cannot repeat.
+ */
+static int beside_a_capture(const struct stream *stream)
+{
+    bool legacy = stream->legacy && capture_blocking(); /* which says why itself */
+    return stream->capture || legacy ? -1 : capture_forbids(CAPTURE_ALLOCATES, NULL, NULL);
+}
+
 static int sim_malloc_async(void **out, size_t bytes, void *handle)
 {
     int result = sim_enter();
@@ -106,6 +115,9 @@ static int sim_malloc_async(void **out, size_t bytes, void *handle)
         result = CUDA_INVALID_VALUE;
     if (!result)
         *out = NULL;
+    int forbidden = result ? -1 : beside_a_capture(stream);
+    if (forbidden > 0)
+        result = forbidden;
     return sim_leave(result || !bytes ? result : allocate(out, bytes, stream));
 }
 
@@ -144,6 +156,9 @@ static int sim_free_async(void *pointer, void *handle)
     struct stream *stream = result ? NULL : stream_find(handle);
     if (!result && !stream)
         result = CUDA_INVALID_HANDLE;
+    int forbidden = result ? -1 : beside_a_capture(stream);
+    if (forbidden > 0)
+        result = forbidden;
     return sim_leave(result ? result : release(pointer, stream));
 }
 

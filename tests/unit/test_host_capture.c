@@ -177,6 +177,21 @@ static int add_callback(void)
     return cudaStreamAddCallback(s, ignore, NULL, 0);
 }
 
+static int allocate_apart(void)
+{
+    void *p;
+    return cudaMallocAsync(&p, 64, s3); /* s3 has no part in the capture */
+}
+static int give_back_apart(void)
+{
+    return cudaFreeAsync(device, s3);
+}
+static int instantiate_beside(void)
+{
+    void *exec;
+    return cudaGraphInstantiate(&exec, NULL, 0);
+}
+
 static const struct {
     int (*call)(void);
     int result;
@@ -189,7 +204,8 @@ static const struct {
     {synchronise_device, 900, false}, {query_event, 907, false},
     {synchronise_event, 907, false},  {wait_outside, 905, false},
     {wait_other, 902, true},          {end_elsewhere, 903, false},
-    {add_callback, 900, false},
+    {add_callback, 900, false},       {allocate_apart, 900, false},
+    {give_back_apart, 900, false},    {instantiate_beside, 900, false},
 };
 
 static void broken_rules_have_cudas_codes(void **state)

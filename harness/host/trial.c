@@ -128,7 +128,7 @@ static void run_round(struct trial *trial, struct found *found, const struct sid
     if (!lab->fill(solution->work, round, why, sizeof why))
         found_worsen(found, VERDICT_CANNOT_RUN, why);
     solution->object->run(solution->work);
-    found_discard(trial, found, round->round ? lab->run : NULL); /* it did run in round 0 */
+    found_discard(trial, found, trial->yours_ran ? lab->run : NULL);
     if (found->solution_failed)
         return;
     tell_phase("fill", round->n, round->round);
@@ -139,6 +139,7 @@ static void run_round(struct trial *trial, struct found *found, const struct sid
     calls_reset();
     tell_phase("run", round->n, round->round);
     yours->object->run(yours->work);
+    trial->yours_ran = true;
     count_calls(metrics, round->round);
     tell_phase("wait", round->n, round->round);
     found_inspect(trial, found, round->n, lab->run, spans);
@@ -185,7 +186,7 @@ static void run_case(struct trial *trial, struct found *found, uint64_t n, struc
         found_worsen(found, VERDICT_CANNOT_RUN, _("the lab has no such size"));
         return;
     }
-    found_discard(trial, found, NULL);
+    found_discard(trial, found, trial->yours_ran ? trial->lab->run : NULL);
     if (!found->solution_failed)
         run_yours(trial, found, &solution, n, metrics, spans);
     if (found->lost)

@@ -17,6 +17,7 @@ struct trial {
     bool simulated;
     struct object solution, yours, baseline; /* baseline: handle NULL when there is none */
     uint64_t seed;
+    bool yours_ran;  /* once; what fails from then on is its doing */
     json_t *hazards; /* of all cases, each kind and pair of lines once */
 };
 

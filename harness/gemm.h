@@ -37,7 +37,7 @@ struct lab_tolerance gemm_tolerance(const struct gemm *gemm, const struct lab_sh
  * 8 ty.. and columns 4 tx.. of the tile. */
 struct lab_place gemm_locate(const struct lab_shape *shape, size_t index);
 
-#define GEMM_LAB(symbol, name, gemm)                                                               \
+#define GEMM_LAB(symbol, name, gemm, library)                                                      \
     static bool shape(struct lab_shape *out, uint64_t n)                                           \
     {                                                                                              \
         return gemm_shape(&(gemm), out, n);                                                        \
@@ -64,6 +64,7 @@ struct lab_place gemm_locate(const struct lab_shape *shape, size_t index);
     }                                                                                              \
     const struct lab symbol = {                                                                    \
         .slug = (name),                                                                            \
+        .peer = (library),                                                                         \
         .shape = shape,                                                                            \
         .fill = fill,                                                                              \
         .reference = gemm_reference,                                                               \

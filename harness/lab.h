@@ -81,8 +81,12 @@ struct lab_tolerance {
     double absolute, relative;
 };
 
+/* The library's function that does the same, to stand beside the solution. */
+enum lab_peer { LAB_NO_PEER, LAB_PEER_SGEMM, LAB_PEER_TF32_GEMM };
+
 struct lab {
     const char *slug;
+    enum lab_peer peer;
     /* False when the lab has no such size. */
     bool (*shape)(struct lab_shape *out, uint64_t n);
     /* Fills a buffer that is not OUT: position-dependent, distinct, exact where possible. */

@@ -3,6 +3,8 @@
  * writes down what is known. */
 #include "timing.h"
 #include "bench.h"
+#include "cublas.h"
+#include "gemm.h"
 #include "limits.h"
 #include "nvml.h"
 #include "turn.h"
@@ -25,7 +27,8 @@ struct work { /* of one timing_run */
     struct bench bench;
     struct measure measure;
     struct nvml_state state;
-    struct limit limit; /* value 0: none */
+    struct limit limit;   /* value 0: none */
+    struct interval peer; /* of the library, in milliseconds; median 0: none */
 };
 
 static void __attribute__((format(printf, 3, 4)))
@@ -127,6 +130,46 @@ static void set_limit(json_t *timing, const struct limit *limit, double achieved
     json_object_set_new(timing, "of_limit", json_real(of_limit));
 }
 
+/* Like the limit, a gift. The arguments of a matrix product end with m, n, k. */
+static void measure_peer(struct work *work)
+{
+    const struct timing_request *request = work->request;
+    const struct bench *bench = &work->bench;
+    const struct lab_shape *shape = &bench->shape;
+    struct err ignored = {0};
+    if (request->lab->peer == LAB_NO_PEER || !request->cublas)
+        return;
+    struct cublas_product product = {
+        .m = shape->args[3].value.u32,
+        .n = shape->args[4].value.u32,
+        .k = shape->args[5].value.u32,
+        .a = bench->arena + bench->offset[GEMM_A],
+        .b = bench->arena + bench->offset[GEMM_B],
+        .c = bench->arena + bench->offset[GEMM_C],
+        .tf32 = request->lab->peer == LAB_PEER_TF32_GEMM,
+    };
+    if (!cublas_time(&work->peer, request->cublas, &product, &ignored)) {
+        work->peer.median = 0;
+        note((void *)(uintptr_t)request, ignored.text);
+    }
+}
+
+static void set_peer(const struct work *work, json_t *timing)
+{
+    const struct interval *ms = &work->peer;
+    const struct lab_shape *shape = &work->bench.shape;
+    if (!(ms->median > 0))
+        return;
+    json_t *peer =
+        json_pack("{s:s, s:{s:f, s:f, s:f}, s:f, s:s}", "name",
+                  work->request->lab->peer == LAB_PEER_TF32_GEMM ? "cuBLAS TF32" : "cuBLAS FP32",
+                  "ms", "median", ms->median, "low", ms->low, "high", ms->high, "achieved",
+                  shape->flops / ms->median / 1e9, "unit", "TFLOP/s");
+    json_object_set_new(timing, "library", peer);
+    json_object_set_new(timing, "of_library",
+                        json_real(ms->median / work->measure.each[MEASURE_YOURS].median));
+}
+
 static void write_down(struct work *work)
 {
     const struct measure *measure = &work->measure;
@@ -144,6 +187,8 @@ static void write_down(struct work *work)
             set_limit(timing, &work->limit, achieved, of_limit);
         }
     }
+    if (measure->rounds)
+        set_peer(work, timing);
     const char *why;
     enum measure_verdict verdict = judge(work, of_limit, &why);
     json_object_set_new(timing, "verdict", json_string(measure_verdict_name(verdict)));
@@ -213,6 +258,8 @@ static bool time_and_check(struct work *work, const char *uuid, struct err *err)
         return true;
     }
     measure_limit(work);
+    if (!out->poisoned)
+        measure_peer(work);
     write_down(work);
     return true;
 }

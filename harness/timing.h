@@ -22,6 +22,7 @@ struct timing_request {
     const struct labfile *about; /* entry, time_size, limit and goal */
     const struct image *yours, *baseline, *solution;
     const struct image *limits; /* kernels/limits.cu compiled; NULL leaves the limit out */
+    const char *cublas; /* path of the library, for labs that it is a peer of; NULL without one */
     uint64_t seed;
     double budget_ms; /* 0 takes TIMING_BUDGET_MS */
     /* Progress for the eye, e.g. "another Stride is timing on this GPU". May be NULL. */

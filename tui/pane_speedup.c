@@ -81,6 +81,20 @@ static void add_limit(struct doc *doc, const json_t *timing)
     doc_end_line(doc);
 }
 
+/* NVIDIA's own library in the same run: the honest top of the scale. */
+static void add_library(struct doc *doc, const json_t *timing, int columns)
+{
+    double achieved, ms;
+    if (!record_number(timing, "library.achieved", &achieved) ||
+        !record_number(timing, "library.ms.median", &ms))
+        return;
+    add_part(doc, timing, "of_library", _("of the library's speed"), columns);
+    doc_printf(doc, STYLE_DIM, _("%s does it in %.4g ms, %.4g %s, in the same run"),
+               record_text(timing, "library.name"), ms, achieved,
+               record_text(timing, "library.unit"));
+    doc_end_line(doc);
+}
+
 static void add_verdict(struct doc *doc, const json_t *timing)
 {
     const char *verdict = record_text(timing, "verdict");
@@ -168,5 +182,6 @@ void pane_build_speedup(const struct app *app, struct doc *doc, int columns)
     add_part(doc, timing, "of_solution", _("of the solution's speed"), columns);
     add_part(doc, timing, "of_limit", _("of this card's limit"), columns);
     add_limit(doc, timing);
+    add_library(doc, timing, columns);
     add_clocks(doc, timing);
 }

@@ -3,4 +3,5 @@
 
 static const struct gemm gemm = {.threads = 256, .inputs = GEMM_EXACT};
 
-GEMM_LAB(lab_sgemm_blocked_async, "sgemm-blocked-async", gemm)
+GEMM_LAB(lab_sgemm_blocked_async, "sgemm-blocked-async", gemm,
+         LAB_PEER_SGEMM)

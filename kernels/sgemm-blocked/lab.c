@@ -3,4 +3,4 @@
 
 static const struct gemm gemm = {.threads = 256, .inputs = GEMM_EXACT};
 
-GEMM_LAB(lab_sgemm_blocked, "sgemm-blocked", gemm)
+GEMM_LAB(lab_sgemm_blocked, "sgemm-blocked", gemm, LAB_PEER_SGEMM)

@@ -3,4 +3,4 @@
 
 static const struct gemm gemm = {.threads = 256, .inputs = GEMM_TF32};
 
-GEMM_LAB(lab_sgemm_wmma, "sgemm-wmma", gemm)
+GEMM_LAB(lab_sgemm_wmma, "sgemm-wmma", gemm, LAB_PEER_TF32_GEMM)

@@ -15,10 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double TURN_MS = 8000;     /* most to wait for another Stride */
-static const double MEASURE_MS = 900;   /* of the rounds */
-static const double ALL_MS = 12000;     /* of everything: the reader has a deadline */
-static const double ABOVE_LIMIT = 1.05; /* more than this is not a result but a mistake */
+static const double TURN_MS = 8000;   /* most to wait for another Stride */
+static const double MEASURE_MS = 900; /* of the rounds */
+static const double ALL_MS = 12000;   /* of everything: the reader has a deadline */
 
 struct timer {
     const struct host_timing_request *request;
@@ -86,7 +85,7 @@ static double now_ms(void *context)
 static enum measure_verdict judge(const struct timer *timer, double of_limit, const char **why)
 {
     enum measure_verdict verdict = measure_judge(&timer->measure, MEASURE_NOISY_HOST, why);
-    if (of_limit > ABOVE_LIMIT) {
+    if (of_limit > LIMITS_MOST) {
         *why =
             _("faster than this machine's bus can be: the run cannot have moved all of its data");
         return MEASURE_TOO_NOISY;
@@ -101,14 +100,10 @@ static void summarise(struct timer *timer, enum measure_verdict verdict, const c
 {
     char *text = timer->out->summary;
     size_t size = sizeof timer->out->summary;
-    if (verdict == MEASURE_TOO_NOISY) {
-        snprintf(text, size, _("speed unknown: %s"), why);
-        return;
-    }
-    int len = snprintf(text, size, _("%.2fx over the baseline, %.0f %% of the solution"),
-                       timer->measure.speedup.median, 100 * timer->measure.of_solution.median);
-    if (of_limit > 0 && len > 0 && (size_t)len < size)
-        snprintf(text + len, size - (size_t)len, _(", %.0f %% of this machine's bus bandwidth"),
+    measure_summarise(&timer->measure, verdict, why, text, size);
+    size_t len = strlen(text);
+    if (of_limit > 0 && verdict != MEASURE_TOO_NOISY)
+        snprintf(text + len, size - len, _(", %.0f %% of this machine's bus bandwidth"),
                  100 * of_limit);
 }
 
@@ -125,22 +120,11 @@ static void write_down(struct timer *timer)
     if (measure->rounds && about->limit == LIMIT_BUS && timer->bus > 0 && timer->bytes_moved > 0) {
         double achieved =
             limits_achieved(LIMIT_BUS, timer->bytes_moved, 0, measure->each[MEASURE_YOURS].median);
-        of_limit = achieved / timer->bus;
-        json_object_set_new(
-            timing, "limit",
-            json_pack("{s:s, s:f, s:s}", "kind", "bus", "value", timer->bus, "unit", "GB/s"));
-        json_object_set_new(timing, "achieved", json_real(achieved));
-        json_object_set_new(timing, "of_limit", json_real(of_limit));
+        of_limit = limits_write(&(struct limit){"bus", "GB/s", timer->bus}, achieved, timing);
     }
     const char *why = "";
     enum measure_verdict verdict = judge(timer, of_limit, &why);
-    json_object_set_new(timing, "verdict", json_string(measure_verdict_name(verdict)));
-    json_object_set_new(timing, "goal", json_real(about->goal));
-    if (verdict != MEASURE_TOO_NOISY)
-        json_object_set_new(timing, "goal_reached",
-                            json_boolean(measure->of_solution.median >= about->goal));
-    if (*why)
-        json_object_set_new(timing, "why", json_string(why));
+    measure_write_verdict(measure, verdict, about->goal, why, timing);
     json_t *clocks = nvml_json(&timer->state);
     if (clocks)
         json_object_set_new(timing, "clocks", clocks);

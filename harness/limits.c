@@ -231,3 +231,14 @@ double limits_achieved(enum lab_limit kind, double bytes_moved, double flops, do
     bool memory = kind == LIMIT_COPY || kind == LIMIT_READ || kind == LIMIT_BUS;
     return memory ? bytes_moved / ms / 1e6 : flops / ms / 1e9;
 }
+
+double limits_write(const struct limit *limit, double achieved, json_t *timing)
+{
+    double part = achieved / limit->value;
+    json_object_set_new(timing, "limit",
+                        json_pack("{s:s, s:f, s:s}", "kind", limit->kind, "value", limit->value,
+                                  "unit", limit->unit));
+    json_object_set_new(timing, "achieved", json_real(achieved));
+    json_object_set_new(timing, "of_limit", json_real(part));
+    return part;
+}

@@ -11,8 +11,11 @@
 #include "harness/backend.h"
 #include "harness/base/labfile.h"
 
+/* More than this part of a limit is not a result but a mistake. */
+#define LIMITS_MOST 1.05
+
 struct limit {
-    const char *kind; /* "copy", "read", "fma", "tensor" */
+    const char *kind; /* "copy", "read", "fma", "tensor", "bus" */
     const char *unit; /* "GB/s", "TFLOP/s" */
     double value;
 };
@@ -24,5 +27,8 @@ bool limits_measure(struct limit *out, struct backend *gpu, const struct image *
 
 /* The rate a lab's launch achieved, in the unit of this limit. */
 double limits_achieved(enum lab_limit kind, double bytes_moved, double flops, double ms);
+
+/* Puts a limit and what was achieved of it into the record's `timing`; returns the part. */
+double limits_write(const struct limit *limit, double achieved, json_t *timing);
 
 #endif

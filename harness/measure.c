@@ -8,6 +8,7 @@
 #include "base/msg.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { WINDOW = 4, FEWEST_ROUNDS = 12, LEAST_ROUNDS = 6, MOST_ROUNDS = 600, CHECK_EVERY = 6 };
@@ -141,7 +142,7 @@ const char *measure_verdict_name(enum measure_verdict verdict)
     return names[verdict];
 }
 
-static json_t *interval_json(struct interval interval)
+json_t *measure_interval_json(struct interval interval)
 {
     return json_pack("{s:f, s:f, s:f}", "median", interval.median, "low", interval.low, "high",
                      interval.high);
@@ -151,10 +152,33 @@ void measure_write_times(const struct measure *measure, json_t *timing)
 {
     static const char *const names[] = {"baseline_ms", "yours_ms", "solution_ms"};
     for (int kind = 0; kind < MEASURE_KINDS; kind++)
-        json_object_set_new(timing, names[kind], interval_json(measure->each[kind]));
-    json_object_set_new(timing, "speedup", interval_json(measure->speedup));
-    json_object_set_new(timing, "solution_speedup", interval_json(measure->solution_speedup));
+        json_object_set_new(timing, names[kind], measure_interval_json(measure->each[kind]));
+    json_object_set_new(timing, "speedup", measure_interval_json(measure->speedup));
+    json_object_set_new(timing, "solution_speedup",
+                        measure_interval_json(measure->solution_speedup));
     json_object_set_new(timing, "of_solution", json_real(measure->of_solution.median));
+}
+
+void measure_write_verdict(const struct measure *measure, enum measure_verdict verdict, double goal,
+                           const char *why, json_t *timing)
+{
+    json_object_set_new(timing, "verdict", json_string(measure_verdict_name(verdict)));
+    json_object_set_new(timing, "goal", json_real(goal));
+    if (verdict != MEASURE_TOO_NOISY)
+        json_object_set_new(timing, "goal_reached",
+                            json_boolean(measure->of_solution.median >= goal));
+    if (*why)
+        json_object_set_new(timing, "why", json_string(why));
+}
+
+void measure_summarise(const struct measure *measure, enum measure_verdict verdict, const char *why,
+                       char *out, size_t len)
+{
+    if (verdict == MEASURE_TOO_NOISY)
+        snprintf(out, len, _("speed unknown: %s"), why);
+    else
+        snprintf(out, len, _("%.2fx over the baseline, %.0f %% of the solution"),
+                 measure->speedup.median, 100 * measure->of_solution.median);
 }
 
 void measure_free(struct measure *measure)

@@ -48,8 +48,20 @@ bool measure_run(struct measure *out, const struct measure_source *source, doubl
 enum measure_verdict measure_judge(const struct measure *measure, double noisy, const char **why);
 const char *measure_verdict_name(enum measure_verdict verdict); /* as in the record */
 
-/* Puts the record's times and ratios, each {median, low, high}, into `timing`. */
+/* {median, low, high}, as the record has intervals. */
+json_t *measure_interval_json(struct interval interval);
+
+/* Puts the record's times and ratios into `timing`. */
 void measure_write_times(const struct measure *measure, json_t *timing);
+
+/* Puts the verdict, the goal (part of the solution's speed) and the reason for too noisy into
+ * `timing`. Whether the goal is reached stays open where nothing can be said. */
+void measure_write_verdict(const struct measure *measure, enum measure_verdict verdict, double goal,
+                           const char *why, json_t *timing);
+
+/* "1.41x over the baseline, 97 % of the solution", or why that can't be said. */
+void measure_summarise(const struct measure *measure, enum measure_verdict verdict, const char *why,
+                       char *out, size_t len);
 
 void measure_free(struct measure *measure);
 

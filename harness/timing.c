@@ -19,7 +19,6 @@
 static const double TURN_MS = 8000;     /* most to wait for another Stride */
 static const double MEASURE_PART = 0.6; /* of the budget; the rest is for memory and checking */
 static const double LAUNCH_BOUND = 0.8; /* launching took this part of the kernels' own time */
-static const double ABOVE_LIMIT = 1.05; /* more than this is not a result but a mistake */
 
 struct work { /* of one timing_run */
     const struct timing_request *request;
@@ -84,7 +83,7 @@ static enum measure_verdict judge(const struct work *work, double of_limit, cons
 {
     const struct bench *bench = &work->bench;
     enum measure_verdict verdict = measure_judge(&work->measure, MEASURE_NOISY_KERNEL, why);
-    if (of_limit > ABOVE_LIMIT) {
+    if (of_limit > LIMITS_MOST) {
         *why = _("faster than this card can be: the kernel cannot have done all of its work");
         return MEASURE_TOO_NOISY;
     }
@@ -102,14 +101,9 @@ static void summarise(struct work *work, enum measure_verdict verdict, const cha
 {
     const struct measure *measure = &work->measure;
     struct timing_result *out = work->out;
-    if (verdict == MEASURE_TOO_NOISY) {
-        say(out->summary, sizeof out->summary, _("speed unknown: %s"), why);
-        return;
-    }
-    int len = snprintf(out->summary, sizeof out->summary,
-                       _("%.2fx over the baseline, %.0f %% of the solution"),
-                       measure->speedup.median, 100 * measure->of_solution.median);
-    if (of_limit > 0 && len > 0 && (size_t)len < sizeof out->summary) {
+    measure_summarise(measure, verdict, why, out->summary, sizeof out->summary);
+    if (of_limit > 0 && verdict != MEASURE_TOO_NOISY) {
+        size_t len = strlen(out->summary);
         const char *format = work->request->about->limit == LIMIT_COPY
                                  ? _(", %.0f %% of this card's copy bandwidth")
                              : work->request->about->limit == LIMIT_READ
@@ -117,17 +111,8 @@ static void summarise(struct work *work, enum measure_verdict verdict, const cha
                              : work->request->about->limit == LIMIT_FMA
                                  ? _(", %.0f %% of this card's FMA rate")
                                  : _(", %.0f %% of this card's Tensor Core rate");
-        snprintf(out->summary + len, sizeof out->summary - (size_t)len, format, 100 * of_limit);
+        snprintf(out->summary + len, sizeof out->summary - len, format, 100 * of_limit);
     }
-}
-
-static void set_limit(json_t *timing, const struct limit *limit, double achieved, double of_limit)
-{
-    json_object_set_new(timing, "limit",
-                        json_pack("{s:s, s:f, s:s}", "kind", limit->kind, "value", limit->value,
-                                  "unit", limit->unit));
-    json_object_set_new(timing, "achieved", json_real(achieved));
-    json_object_set_new(timing, "of_limit", json_real(of_limit));
 }
 
 /* Like the limit, a gift. The arguments of a matrix product end with m, n, k. */
@@ -160,11 +145,10 @@ static void set_peer(const struct work *work, json_t *timing)
     const struct lab_shape *shape = &work->bench.shape;
     if (!(ms->median > 0))
         return;
-    json_t *peer =
-        json_pack("{s:s, s:{s:f, s:f, s:f}, s:f, s:s}", "name",
-                  work->request->lab->peer == LAB_PEER_TF32_GEMM ? "cuBLAS TF32" : "cuBLAS FP32",
-                  "ms", "median", ms->median, "low", ms->low, "high", ms->high, "achieved",
-                  shape->flops / ms->median / 1e9, "unit", "TFLOP/s");
+    json_t *peer = json_pack(
+        "{s:s, s:o, s:f, s:s}", "name",
+        work->request->lab->peer == LAB_PEER_TF32_GEMM ? "cuBLAS TF32" : "cuBLAS FP32", "ms",
+        measure_interval_json(*ms), "achieved", shape->flops / ms->median / 1e9, "unit", "TFLOP/s");
     json_object_set_new(timing, "library", peer);
     json_object_set_new(timing, "of_library",
                         json_real(ms->median / work->measure.each[MEASURE_YOURS].median));
@@ -174,30 +158,23 @@ static void write_down(struct work *work)
 {
     const struct measure *measure = &work->measure;
     const struct bench *bench = &work->bench;
-    double goal = work->request->about->goal, of_limit = 0, achieved = 0;
+    double of_limit = 0;
     json_t *timing =
         json_pack("{s:I, s:I, s:I}", "n", (json_int_t)bench->shape.n, "launches",
                   (json_int_t)bench->total_launches, "rounds", (json_int_t)measure->rounds);
     if (measure->rounds) {
         measure_write_times(measure, timing);
         if (work->limit.value > 0) {
-            achieved = limits_achieved(work->request->about->limit, bench->shape.bytes_moved,
-                                       bench->shape.flops, measure->each[MEASURE_YOURS].median);
-            of_limit = achieved / work->limit.value;
-            set_limit(timing, &work->limit, achieved, of_limit);
+            double achieved =
+                limits_achieved(work->request->about->limit, bench->shape.bytes_moved,
+                                bench->shape.flops, measure->each[MEASURE_YOURS].median);
+            of_limit = limits_write(&work->limit, achieved, timing);
         }
-    }
-    if (measure->rounds)
         set_peer(work, timing);
+    }
     const char *why;
     enum measure_verdict verdict = judge(work, of_limit, &why);
-    json_object_set_new(timing, "verdict", json_string(measure_verdict_name(verdict)));
-    json_object_set_new(timing, "goal", json_real(goal));
-    if (verdict != MEASURE_TOO_NOISY)
-        json_object_set_new(timing, "goal_reached",
-                            json_boolean(measure->of_solution.median >= goal));
-    if (*why)
-        json_object_set_new(timing, "why", json_string(why));
+    measure_write_verdict(measure, verdict, work->request->about->goal, why, timing);
     json_t *clocks = nvml_json(&work->state);
     if (clocks)
         json_object_set_new(timing, "clocks", clocks);

@@ -447,6 +447,7 @@ static void judge_structure(struct attempt *a)
 {
     const struct labfile *about = a->answer.about;
     json_t *metrics = json_object();
+    unsigned misses = 0;
     if (a->sim.metrics)
         json_object_update(metrics, a->sim.metrics);
     if (a->gpu.metrics)
@@ -455,12 +456,8 @@ static void judge_structure(struct attempt *a)
         json_t *entry = structure_json(&about->structure[i], metrics);
         if (!entry)
             continue;
-        if (!json_is_true(json_object_get(entry, "ok")) && a->answer.verdict == VERDICT_PASS) {
-            char text[300];
-            size_t len = strlen(a->answer.summary);
-            structure_describe(text, sizeof text, entry);
-            snprintf(a->answer.summary + len, sizeof a->answer.summary - len, "; %s", text);
-        }
+        if (!json_is_true(json_object_get(entry, "ok")) && a->answer.verdict == VERDICT_PASS)
+            structure_add_miss(a->answer.summary, sizeof a->answer.summary, entry, misses++);
         emit_add(a->answer.emit, "structure", entry);
     }
     json_decref(metrics);

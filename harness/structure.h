@@ -15,7 +15,9 @@
  * not have its metric. */
 json_t *structure_json(const struct lab_structure *entry, const json_t *metrics);
 
-/* "overlap: at least 0.5, and it was 0.1" for entries that are not ok; else "". */
-void structure_describe(char *out, size_t len, const json_t *entry);
+/* Goes on with the sentence of a run that passes: "passes all 5 cases" and, for an entry that is
+ * not ok, ", but overlap is 0.31, at least 0.5 is wanted". `misses` is how many of them it tells
+ * already; what has no room is cut. */
+void structure_add_miss(char *summary, size_t size, const json_t *entry, unsigned misses);
 
 #endif

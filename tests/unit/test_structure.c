@@ -58,16 +58,41 @@ static void what_was_not_measured_is_left_out(void **state)
     assert_null(hold(METRIC_COPY_OVERLAP, &half, NULL, "{\"copy_overlap\":\"much\"}"));
 }
 
-static void a_miss_is_a_sentence(void **state)
+static void miss(char *summary, size_t size, double least, double most, const char *metrics,
+                 unsigned misses)
+{
+    json_t *entry =
+        hold(METRIC_COPY_OVERLAP, least >= 0 ? &least : NULL, most >= 0 ? &most : NULL, metrics);
+    structure_add_miss(summary, size, entry, misses);
+    json_decref(entry);
+}
+
+static void a_pass_goes_on_with_but(void **state)
 {
     (void)state;
-    const double half = 0.5;
-    char text[200];
-    json_t *entry = hold(METRIC_COPY_OVERLAP, &half, NULL, "{\"copy_overlap\":0.125}");
-    structure_describe(text, sizeof text, entry);
-    assert_non_null(strstr(text, "overlap: at least 0.5"));
-    assert_non_null(strstr(text, "0.125"));
-    json_decref(entry);
+    char text[200] = "passes all 5 cases, 1.31x over the baseline";
+    miss(text, sizeof text, 0.5, -1, "{\"copy_overlap\":0.125}", 0);
+    assert_string_equal(text, "passes all 5 cases, 1.31x over the baseline, but overlap is 0.125, "
+                              "at least 0.5 is wanted");
+    miss(text, sizeof text, -1, 0, "{\"copy_overlap\":16}", 1);
+    assert_string_equal(text, "passes all 5 cases, 1.31x over the baseline, but overlap is 0.125, "
+                              "at least 0.5 is wanted; overlap is 16, at most 0 is wanted");
+}
+
+static void a_near_miss_does_not_read_as_the_bound(void **state)
+{
+    (void)state;
+    char text[200] = "passes all 5 cases";
+    miss(text, sizeof text, 0.5, -1, "{\"copy_overlap\":0.49996}", 0);
+    assert_string_equal(text, "passes all 5 cases, but overlap is 0.49996, at least 0.5 is wanted");
+}
+
+static void a_long_summary_is_cut(void **state)
+{
+    (void)state;
+    char text[24] = "passes all 5 cases";
+    miss(text, sizeof text, 0.5, -1, "{\"copy_overlap\":0.125}", 0);
+    assert_string_equal(text, "passes all 5 cases, but");
 }
 
 int main(void)
@@ -75,7 +100,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_are_inclusive),
         cmocka_unit_test(what_was_not_measured_is_left_out),
-        cmocka_unit_test(a_miss_is_a_sentence),
+        cmocka_unit_test(a_pass_goes_on_with_but),
+        cmocka_unit_test(a_near_miss_does_not_read_as_the_bound),
+        cmocka_unit_test(a_long_summary_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,19 +27,56 @@ static const struct {
     {"calling a __host__ function", N_("Write __device__ before a function that a kernel calls.")},
 };
 
-/* NVRTC would have students use an option that nvcc does not know. */
-static const char HOST_FUNCTION[] = "is considered a host function";
+/* Complaints that would have students use an option of the compiler, which they cannot set: what is
+ * said from `cut` on, or all of it where that is NULL, gives way to the advice. */
+static const struct {
+    const char *sign, *cut;
+    const char *advice;
+} options[] = {
+    {"is considered a host function", NULL,
+     N_("this function has no __device__ in front of it, so it would be one for the host, and "
+        "there "
+        "is no host here")},
+    {"is considered a host variable", NULL,
+     N_("this variable has no __device__, __constant__ or __shared__ in front of it, so it would "
+        "be one for the host, and there is no host here")},
+    {"lambda closure class members was inferred to be __host__", NULL,
+     N_("a lambda that stands outside every function would be one for the host, and there is no "
+        "host here; write it inside the kernel, or make it a __device__ function")},
+    {"annotation on lambda requires --extended-lambda", NULL,
+     N_("a lambda in device code needs no __device__ and may have none here; take it away")},
+    {"cannot be used in the template argument type of a __global__ function", ", unless the lambda",
+     N_("A lambda for a kernel needs __device__ after its brackets: [=] __device__ (float x) "
+        "{ ... }.")},
+    {"calling a constexpr __host__ function", ". The experimental flag",
+     N_("Write __device__ before a function that a kernel calls; in place of std::max and "
+        "std::min, max and min will do, and <cuda/std/...> has much of the C++ library.")},
+    {"calling a constexpr __device__ function", ". The experimental flag",
+     N_("Write __host__ __device__ before a function that both sides call.")},
+};
+
+/* NULL when it does not recommend one. */
+static char *find_option(const char *text)
+{
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!strstr(text, options[i].sign))
+            continue;
+        const char *cut = options[i].cut ? strstr(text, options[i].cut) : text;
+        if (cut)
+            return cut == text
+                       ? mem_strdup(_(options[i].advice))
+                       : mem_printf("%.*s\n%s", (int)(cut - text), text, _(options[i].advice));
+    }
+    return NULL;
+}
 
 static char *find_advice(const struct diagnostic *item)
 {
-    if (strstr(item->text, HOST_FUNCTION))
-        return mem_strdup(
-            _("this function has no __device__ in front of it, so it would be one for the "
-              "host, and there is no host here"));
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    char *text = find_option(item->text);
+    for (size_t i = 0; !text && i < sizeof table / sizeof *table; i++)
         if (strstr(item->text, table[i].sign))
-            return mem_printf("%s\n%s", item->text, _(table[i].advice));
-    return NULL;
+            text = mem_printf("%s\n%s", item->text, _(table[i].advice));
+    return text;
 }
 
 /* The name that a complaint quotes: 'missing', 'missing' as C++ mangles it, or nothing. */

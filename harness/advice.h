@@ -1,8 +1,9 @@
-/* What to do about the complaints that students meet most: one sentence more for each.
+/* What to do about the complaints that students meet most: a sentence for each.
  *
  * Texts are static; the diagnostics own what is added to them.
  *
- * It never replaces what the compiler said. */
+ * It replaces what the compiler said only where that recommends an option of the compiler, since
+ * students cannot set one. */
 #ifndef STRIDE_HARNESS_ADVICE_H
 #define STRIDE_HARNESS_ADVICE_H
 

@@ -183,6 +183,9 @@ static void complaints_stand_at_the_students_line(void **state)
         {"{\n    __shared__ float big[100000];\n    big[threadIdx.x] = 1;\n    __syncthreads();\n"
          "    output[0] = big[threadIdx.x ^ 1];\n}\n",
          1, "too much shared data"},
+        {"{\n    auto twice = [] __device__(float x) { return 2 * x; };\n"
+         "    output[0] = twice(input[0]);\n}\n",
+         3, "needs no __device__"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = mem_printf(KERNEL "%s", cases[i].body);

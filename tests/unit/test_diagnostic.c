@@ -1,6 +1,7 @@
 /* What compilers say becomes a list: each format in use, columns from carets, ptxas's lines of PTX
  * mapped to the student's, set-up problems told from errors in the kernel. */
 #include "harness/advice.h"
+#include "harness/base/buf.h"
 #include "harness/diagnostic.h"
 
 #include <setjmp.h>
@@ -177,6 +178,60 @@ static void errors_without_a_line_find_the_name_they_quote(void **state)
     diagnostics_free(&list);
 }
 
+/* Students cannot set one, so none is recommended. */
+static void no_option_of_the_compiler_is_recommended(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *log, *starts, *says;
+    } cases[] = {
+        {"A function without execution space annotations (__host__/__device__/__global__) is "
+         "considered a host function, and host functions are not allowed in JIT mode. Consider "
+         "using -default-device flag to process unannotated functions as __device__ functions",
+         "this function has no __device__", "no host here"},
+        {"A namespace scope variable without memory space annotations is considered a host "
+         "variable, and host variables are not allowed in JIT mode. Consider using -default-device "
+         "flag to process unannotated namespace scope variables as __device__ variables",
+         "this variable has no __device__", "no host here"},
+        {"A class static data member with non-const type is considered a host variable, and host "
+         "variables are not allowed in JIT mode. Consider using -default-device flag to process "
+         "such data members as __device__ variables in JIT mode",
+         "this variable has no __device__", "no host here"},
+        {"The execution space for the lambda closure class members was inferred to be __host__ "
+         "(based on context). This is not allowed in JIT mode. Consider using -default-device to "
+         "infer __device__ execution space for namespace scope lambda closure classes.",
+         "a lambda that stands outside every function", "inside the kernel"},
+        {"__host__ or __device__ annotation on lambda requires --extended-lambda nvcc flag",
+         "a lambda in device code needs no __device__", "take it away"},
+        {"The closure type for a lambda (\"lambda [](int)->int\", defined at c.cu:7) cannot be "
+         "used "
+         "in the template argument type of a __global__ function template instantiation, unless "
+         "the lambda is defined within a __device__ or __global__ function, or the flag "
+         "'-extended-lambda' is specified and the lambda is an extended lambda",
+         "The closure type for a lambda (\"lambda [](int)->int\", defined at c.cu:7)",
+         "template instantiation\nA lambda for a kernel needs __device__"},
+        {"calling a constexpr __host__ function(\"max\") from a __global__ function(\"k\") is not "
+         "allowed. The experimental flag '--expt-relaxed-constexpr' can be used to allow this.",
+         "calling a constexpr __host__ function(\"max\")", "is not allowed\nWrite __device__"},
+        {"calling a constexpr __device__ function(\"f\") from a __host__ function(\"h\") is not "
+         "allowed. The experimental flag '--expt-relaxed-constexpr' can be used to allow this.",
+         "calling a constexpr __device__ function(\"f\")",
+         "is not allowed\nWrite __host__ __device__"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *log = mem_printf("kernel.cu(3): error: %s\n", cases[i].log);
+        struct diagnostics list = parse(log);
+        advice_add(&list, "", "kernel.cu");
+        assert_int_equal(list.count, 1);
+        const char *text = list.items[0].text;
+        if (strncmp(text, cases[i].starts, strlen(cases[i].starts)) != 0 ||
+            !strstr(text, cases[i].says) || strstr(text, "flag") || strstr(text, "extended-lambda"))
+            fail_msg("%s", text);
+        diagnostics_free(&list);
+        free(log);
+    }
+}
+
 static void host_compilers_are_understood(void **state)
 {
     (void)state;
@@ -231,6 +286,7 @@ int main(void)
         cmocka_unit_test(ptxas_points_at_the_students_line),
         cmocka_unit_test(repeated_errors_are_said_once),
         cmocka_unit_test(errors_without_a_line_find_the_name_they_quote),
+        cmocka_unit_test(no_option_of_the_compiler_is_recommended),
         cmocka_unit_test(host_compilers_are_understood),
         cmocka_unit_test(floods_and_controls_are_tamed),
     };

@@ -141,6 +141,30 @@ static const struct diagnostic *first_error(const struct host_build *build)
     return NULL;
 }
 
+/* With the option that nvcc wants for them, which other sources do without: it costs time. */
+static void lambdas_for_the_device_are_built(void **state)
+{
+    (void)state;
+    struct host_builder builder = open_builder();
+    char *text = mem_printf(
+        "template <class F> __global__ void each(float *x, F f) { x[threadIdx.x] = f(x[0]); }\n"
+        "void go(float *x) { each<<<1, 32>>>(x, [] __device__(float y) { return 2 * y; }); }\n%s",
+        good);
+    struct host_build build = make(&builder, text);
+    free(text);
+    if (!build.build.ok)
+        fail_msg("%s", build.build.diagnostics.items[0].text);
+    assert_int_equal(build.build.diagnostics.count, 0);
+    host_build_free(&build);
+    text =
+        mem_printf("#ifdef __CUDACC_EXTENDED_LAMBDA__\n#error it has the option\n#endif\n%s", good);
+    build = make(&builder, text);
+    free(text);
+    assert_true(build.build.ok);
+    host_build_free(&build);
+    host_builder_close(&builder);
+}
+
 static void complaints_name_the_line(void **state)
 {
     (void)state;
@@ -240,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_object_is_built_once),
         cmocka_unit_test(without_a_cache_the_object_lives_as_long_as_its_build),
+        cmocka_unit_test(lambdas_for_the_device_are_built),
         cmocka_unit_test(complaints_name_the_line),
         cmocka_unit_test(missing_functions_are_named),
         cmocka_unit_test(own_headers_are_found_and_never_cached),

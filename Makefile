@@ -100,6 +100,9 @@ $(BUILD)/harness/ptx/exec_%.$(1).o: harness/ptx/exec_%.c
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
+# Where a host function's exception is seen passing by.
+$(BUILD)/harness/host/sim_function.o: FILE_CFLAGS = -fexceptions
+
 $(BUILD)/libbase.a:    $(call obj,$(BASE_SRC))
 $(BUILD)/libptx.a:     $(call obj,$(PTX_SRC)) $(VEC_OBJ)
 $(BUILD)/libharness.a: $(call obj,$(HARN_SRC))

@@ -184,7 +184,8 @@ static bool take_last_words(struct host_child *child, const json_t *event)
     const json_t *touched = json_object_get(event, "touched");
     if (touched) {
         child->touched_device = json_object_get(touched, "device") != NULL;
-        child->touched_stack = !child->touched_device;
+        child->left_function = json_object_get(touched, "function") != NULL;
+        child->touched_stack = !child->touched_device && !child->left_function;
         return true;
     }
     const json_t *denied = json_object_get(event, "denied");

@@ -40,6 +40,7 @@ struct host_child {
     int crash_signal, line_no, denied_line;
     bool denied, denied_told;           /* it tried to start a process */
     bool touched_device, touched_stack; /* what a segmentation fault was about */
+    bool left_function;                 /* a host function was left without returning */
     bool ready, all_late;               /* not one call took too long, but all together did */
 };
 

@@ -83,6 +83,11 @@ void host_death_describe(const struct host_child *child, struct host_outcome *ou
     else if (late)
         snprintf(text, len, _("%sN = %llu: %s did not return within %.0f s"), where, n, function,
                  waited_s);
+    else if (number && child->left_function)
+        snprintf(text, len,
+                 _("%sN = %llu: %s crashed: a host function has to return, and the one queued here "
+                   "was left by an exception, by longjmp or by the end of its thread"),
+                 where, n, function);
     else if (loading && number)
         snprintf(text, len, _("%sthe program crashed while it was loaded, with %s%s"), where,
                  signal_words(number), words);

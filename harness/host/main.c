@@ -101,7 +101,7 @@ static int refuse_reset(void)
 static bool open_runtime(struct runtime *out, const struct options *options, struct err *err)
 {
     if (!options->cudart) {
-        struct sim_options simulated = {.seed = options->seed};
+        struct sim_options simulated = {.seed = options->seed, .function_left = where_left};
         sim_open_runtime(out, &simulated);
         sim_host_open();
         return true;

@@ -51,6 +51,9 @@ struct sim_options {
     unsigned threads;   /* the interpreter's; 0: one per core, at most 8 */
     const char *source; /* the student's file as PTX names it; NULL: "kernel.cu". Borrowed */
     int (*line_of)(const void *site); /* NULL: lines_of_call */
+    /* A host function, queued in this line, did not come back: by an exception, longjmp or
+     * pthread_exit. Does not return; NULL: abort(). */
+    void (*function_left)(int line);
 };
 void sim_open_runtime(struct runtime *out, const struct sim_options *options);
 

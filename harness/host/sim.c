@@ -16,7 +16,6 @@ struct sim sim;
 /* Recursive: what a host function calls is refused, but it is refused under the lock. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static _Thread_local int last_error;
-static _Thread_local struct op *host_op;
 static unsigned depth;      /* of the lock */
 static atomic_uint entries; /* how often it was taken, and given back */
 
@@ -25,7 +24,7 @@ enum { CALL_NS = 300 }; /* a call that does nothing much */
 static int enter(void)
 {
     sim_lock();
-    if (host_op)
+    if (host_function_calls())
         return CUDA_NOT_PERMITTED;
     clock_host(CALL_NS / 1000.0);
     return CUDA_OK;
@@ -67,16 +66,6 @@ void sim_unlock(void)
 unsigned sim_entries(void)
 {
     return atomic_load(&entries);
-}
-
-struct op *sim_host_op(void)
-{
-    return host_op;
-}
-
-void sim_set_host_op(struct op *op)
-{
-    host_op = op;
 }
 
 int sim_call_line(void)

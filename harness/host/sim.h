@@ -376,9 +376,12 @@ int sim_call_line(void);   /* the student's line of the call in progress, 0 when
 /* Why the call in progress fails, for the report (calls.h: failed_call.detail). */
 void sim_why(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The op whose host function this thread runs; NULL outside. */
-struct op *sim_host_op(void);
-void sim_set_host_op(struct op *op);
+/* Runs op's host function, under the lock; returns how long it took, in microseconds. Ends the
+ * program when the function is left without returning (sim_options.function_left). */
+double host_function_run(const struct op *op);
+/* Is it a host function that calls? Ends the program when one was left by longjmp. */
+bool host_function_calls(void);
+void host_function_over(void); /* None can be running in this thread: ends the program likewise. */
 
 /* The lock alone, for functions that are not calls of the API. */
 void sim_lock(void);

@@ -3,8 +3,6 @@
  * that order is a topological one, since an op can need only what was there before it. */
 #include "sim.h"
 
-#include "sim_host.h"
-
 #include "harness/base/buf.h"
 
 #include <stdlib.h>
@@ -282,27 +280,6 @@ static void unlink_pending(struct op *op)
     op->next = op->previous = NULL;
 }
 
-/* Host functions run where the device would let them run: here, in the thread that waits. The time
- * that they take is theirs, not that of the thread. */
-static double call_host(struct op *op)
-{
-    const struct host_call *call = &op->work.host;
-    double thread_us = sim.now_us;
-    sim_set_host_op(op);
-    order_suspend(op);
-    host_clock_give();
-    if (call->callback)
-        call->callback(call->stream, sim.sticky, call->user);
-    else
-        call->function(call->user);
-    host_clock_take();
-    order_resume();
-    sim_set_host_op(NULL);
-    double took_us = sim.now_us - thread_us;
-    sim.now_us = thread_us;
-    return took_us > CLOCK_CALLBACK_US ? took_us : CLOCK_CALLBACK_US;
-}
-
 static double run_work(struct op *op)
 {
     bool callback = op->work.kind == WORK_HOST && op->work.host.callback;
@@ -316,7 +293,7 @@ static double run_work(struct op *op)
     case WORK_KERNEL:
         return launch_run(op);
     case WORK_HOST:
-        return call_host(op);
+        return host_function_run(op);
     case WORK_ALLOC:
     case WORK_FREE:
         memory_run(&op->work);

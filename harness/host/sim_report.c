@@ -222,6 +222,7 @@ static void number_anew(void)
 
 void sim_take_report(struct sim_report *out)
 {
+    host_function_over();
     sim_lock();
     capture_abandon();
     sim_finish_all(NULL, 0); /* a wait of ours, not of the student's */

@@ -17,4 +17,8 @@
  * knows) says so of its address, or {"touched":{"stack":1}}. on_device is called in the handler. */
 void where_watch(bool (*on_device)(uint64_t address));
 
+/* Ends the process as a crash that tells {"touched":{"function":1}} before it: a host function that
+ * this line queued was left and did not return. */
+_Noreturn void where_left(int line);
+
 #endif

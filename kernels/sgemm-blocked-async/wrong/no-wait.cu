@@ -7,15 +7,30 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 {
     // >>> your code
+    // A copy needs no register for data under way, so a slab may be deeper.
+    constexpr int kSlab = 32;
+
     // A's slabs stand as in memory: an asynchronous copy cannot transpose.
-    __shared__ alignas(16) float slabA[2][kTileM][kSlabK + 4];
-    __shared__ alignas(16) float slabB[2][kSlabK][kTileN];
+    // Two of each are 48 KiB, all that may be declared: no room to pad.
+    __shared__ alignas(16) float slabA[2][kTileM][kSlab];
+    __shared__ alignas(16) float slabB[2][kSlab][kTileN];
 
     const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
     const size_t row0 = blockIdx.y * kTileM, col0 = blockIdx.x * kTileN;
 
-    // Starts this thread's part of the slabs that begin at k0, as one group.
-    auto stage = [&](int buffer, int k0) {
+    // Where this thread copies from and to, made once: four numbers of each
+    // kRowsA-th row of A's slab, and of each kRowsB-th of B's.
+    constexpr int kRowsA = kThreads / (kSlab / 4);
+    constexpr int kRowsB = kThreads / (kTileN / 4);
+    const int rowA = threadIdx.x / (kSlab / 4);
+    const int colA = threadIdx.x % (kSlab / 4) * 4;
+    const int rowB = threadIdx.x / (kTileN / 4);
+    const int colB = threadIdx.x % (kTileN / 4) * 4;
+    const float *fromA = &a[(row0 + rowA) * k + colA];
+    const float *fromB = &b[(size_t)rowB * n + col0 + colB];
+
+    // Starts this thread's part of the next slabs and steps on.
+    auto stage = [&](int buffer) {
         auto copy16 = [](float *to, const float *from) {
             const unsigned shared =
                 static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -24,32 +39,32 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                          : "r"(shared), "l"(__cvta_generic_to_global(from))
                          : "memory");
         };
-        for (int i = threadIdx.x; i < kTileM * kSlabK / 4; i += kThreads) {
-            const int r = i / (kSlabK / 4), q = i % (kSlabK / 4) * 4;
-            copy16(&slabA[buffer][r][q], &a[(row0 + r) * k + k0 + q]);
-        }
-        const int r = threadIdx.x / (kTileN / 4);
-        const int q = threadIdx.x % (kTileN / 4) * 4;
-        copy16(&slabB[buffer][r][q], &b[(size_t)(k0 + r) * n + col0 + q]);
-        asm volatile("cp.async.commit_group;\n" ::: "memory");
+#pragma unroll
+        for (int j = 0; j < kTileM / kRowsA; ++j)
+            copy16(&slabA[buffer][rowA + j * kRowsA][colA],
+                   fromA + (size_t)j * kRowsA * k);
+#pragma unroll
+        for (int j = 0; j < kSlab / kRowsB; ++j)
+            copy16(&slabB[buffer][rowB + j * kRowsB][colB],
+                   fromB + (size_t)j * kRowsB * n);
+        fromA += kSlab;
+        fromB += (size_t)kSlab * n;
     };
 
-    float sum[8][4] = {}; // rows 8 ty..., columns 4 tx...
-    stage(0, 0);
-    for (int k0 = 0, buffer = 0; k0 < k; k0 += kSlabK, buffer ^= 1) {
-        if (k0 + kSlabK < k) {
-            stage(buffer ^ 1, k0 + kSlabK);
-        } else {
-        }
-        __syncthreads(); // everyone's part of this slab is here
+    float sum[8][4] = {}; // rows ty, ty + 16..., columns 4 tx...
+    stage(0);
+    for (int k0 = 0, buffer = 0; k0 < k; k0 += kSlab, buffer ^= 1) {
+        __syncthreads(); // this slab is here, nobody needs the last one
+
+        if (k0 + kSlab < k)
+            stage(buffer ^ 1); // on its way while this one is multiplied
 
 #pragma unroll
-        for (int i = 0; i < kSlabK; i += 4) {
-            float x[8][4],
-                y[4][4]; // 48 floats loaded for 128 multiply-adds
+        for (int i = 0; i < kSlab; i += 4) {
+            float x[8][4], y[4][4]; // 48 floats for 128 multiply-adds
 #pragma unroll
             for (int r = 0; r < 8; ++r)
-                store4(x[r], load4(&slabA[buffer][8 * ty + r][i]));
+                store4(x[r], load4(&slabA[buffer][ty + 16 * r][i]));
 #pragma unroll
             for (int j = 0; j < 4; ++j)
                 store4(y[j], load4(&slabB[buffer][i + j][4 * tx]));
@@ -61,10 +76,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                     for (int q = 0; q < 4; ++q)
                         sum[r][q] += x[r][j] * y[j][q];
         }
-        __syncthreads(); // the slab after next may land in this buffer now
     }
 
     for (int r = 0; r < 8; ++r)
-        store4(&c[(row0 + 8 * ty + r) * n + col0 + 4 * tx], load4(sum[r]));
+        store4(&c[(row0 + ty + 16 * r) * n + col0 + 4 * tx], load4(sum[r]));
     // <<< your code
 }

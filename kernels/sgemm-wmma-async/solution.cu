@@ -4,14 +4,14 @@
 
 // The Tensor Cores finish a slab quickly and then wait for the next. Load
 // it while they work.
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 {
     // >>> your code
     using namespace nvcuda;
     using tf32 = wmma::precision::tf32;
     __shared__ alignas(128) float slabA[2][kTileM][kSlabK + 4];
-    __shared__ alignas(128) float slabB[2][kSlabK][kTileN + 4];
+    __shared__ alignas(128) float slabB[2][kSlabK][kTileN + 8];
 
     // Eight warps, four down and two across, each makes 32 x 32 of the
     // tile.
@@ -19,9 +19,20 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const int row = warp / 2 * 32, col = warp % 2 * 32;
     const size_t row0 = blockIdx.y * kTileM, col0 = blockIdx.x * kTileN;
 
-    // Starts this thread's part of the slabs that begin at k0, as one
-    // group.
-    auto stage = [&](int buffer, int k0) {
+    // Where this thread fills the slabs and where it reads from: made once,
+    // so that the loop only has to step on. It loads four numbers of two
+    // rows of A's slab, kRowsA apart, and four of one row of B's.
+    constexpr int kRowsA = kThreads / (kSlabK / 4);
+    const int rowA = threadIdx.x / (kSlabK / 4);
+    const int colA = threadIdx.x % (kSlabK / 4) * 4;
+    const int rowB = threadIdx.x / (kTileN / 4);
+    const int colB = threadIdx.x % (kTileN / 4) * 4;
+    const float *fromA = &a[(row0 + rowA) * k + colA];
+    const float *fromB = &b[(size_t)rowB * n + col0 + colB];
+
+    // Starts this thread's part of the next slabs, as one group, and steps
+    // on.
+    auto stage = [&](int buffer) {
         auto copy16 = [](float *to, const float *from) {
             const unsigned shared =
                 static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -30,14 +41,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                          : "r"(shared), "l"(__cvta_generic_to_global(from))
                          : "memory");
         };
-        for (int i = threadIdx.x; i < kTileM * kSlabK / 4; i += kThreads) {
-            const int r = i / (kSlabK / 4), q = i % (kSlabK / 4) * 4;
-            copy16(&slabA[buffer][r][q], &a[(row0 + r) * k + k0 + q]);
-        }
-        const int r = threadIdx.x / (kTileN / 4);
-        const int q = threadIdx.x % (kTileN / 4) * 4;
-        copy16(&slabB[buffer][r][q], &b[(size_t)(k0 + r) * n + col0 + q]);
+#pragma unroll
+        for (int j = 0; j < kTileM / kRowsA; ++j)
+            copy16(&slabA[buffer][rowA + j * kRowsA][colA],
+                   fromA + (size_t)j * kRowsA * k);
+        copy16(&slabB[buffer][rowB][colB], fromB);
         asm volatile("cp.async.commit_group;\n" ::: "memory");
+        fromA += kSlabK;
+        fromB += (size_t)kSlabK * n;
     };
 
     wmma::fragment<wmma::accumulator, 16, 16, 8, float> sum[2][2];
@@ -45,10 +56,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         for (int q = 0; q < 2; ++q)
             wmma::fill_fragment(sum[r][q], 0.0f);
 
-    stage(0, 0);
+    stage(0);
     for (int k0 = 0, buffer = 0; k0 < k; k0 += kSlabK, buffer ^= 1) {
         if (k0 + kSlabK < k) {
-            stage(buffer ^ 1, k0 + kSlabK);
+            stage(buffer ^ 1);
             asm volatile("cp.async.wait_group 1;\n" ::: "memory");
         } else {
             asm volatile("cp.async.wait_group 0;\n" ::: "memory");
@@ -66,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 wmma::load_matrix_sync(
                     x[f], &slabA[buffer][row + 16 * f][i], kSlabK + 4);
                 wmma::load_matrix_sync(
-                    y[f], &slabB[buffer][i][col + 16 * f], kTileN + 4);
+                    y[f], &slabB[buffer][i][col + 16 * f], kTileN + 8);
                 for (int e = 0; e < x[f].num_elements; ++e)
                     x[f].x[e] = wmma::__float_to_tf32(x[f].x[e]);
                 for (int e = 0; e < y[f].num_elements; ++e)

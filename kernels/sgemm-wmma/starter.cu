@@ -4,7 +4,7 @@
 
 // Register-blocked, with the FP32 units doing the arithmetic. Let the
 // Tensor Cores do it: eight warps, each with 16 x 16 x 8 fragments of TF32.
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     sgemm(const float *a, const float *b, float *c, int m, int n, int k)
 {
     // >>> your code
@@ -16,22 +16,31 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
     const size_t row0 = blockIdx.y * kTileM, col0 = blockIdx.x * kTileN;
 
+    // Where this thread fills the slabs and where it reads from: made once,
+    // so that the loop only steps on. It loads four numbers of two rows of
+    // A's slab, kRowsA apart, and four numbers of one row of B's.
+    constexpr int kRowsA = kThreads / (kSlabK / 4);
+    const int rowA = threadIdx.x / (kSlabK / 4);
+    const int colA = threadIdx.x % (kSlabK / 4) * 4;
+    const int rowB = threadIdx.x / (kTileN / 4);
+    const int colB = threadIdx.x % (kTileN / 4) * 4;
+    const float *fromA = &a[(row0 + rowA) * k + colA];
+    const float *fromB = &b[(size_t)rowB * n + col0 + colB];
+
     float sum[8][4] = {}; // rows 8 ty..., columns 4 tx...
     for (int k0 = 0; k0 < k; k0 += kSlabK) {
-        for (int i = threadIdx.x; i < kTileM * kSlabK / 4; i += kThreads) {
-            const int r = i / (kSlabK / 4), q = i % (kSlabK / 4) * 4;
-            const float4 v = load4(&a[(row0 + r) * k + k0 + q]);
-            slabA[q + 0][r] = v.x;
-            slabA[q + 1][r] = v.y;
-            slabA[q + 2][r] = v.z;
-            slabA[q + 3][r] = v.w;
+#pragma unroll
+        for (int j = 0; j < kTileM / kRowsA; ++j) { // a known trip count
+            const int r = rowA + j * kRowsA;
+            const float4 v = load4(fromA + (size_t)j * kRowsA * k);
+            slabA[colA + 0][r] = v.x;
+            slabA[colA + 1][r] = v.y;
+            slabA[colA + 2][r] = v.z;
+            slabA[colA + 3][r] = v.w;
         }
-        {
-            const int r = threadIdx.x / (kTileN / 4);
-            const int q = threadIdx.x % (kTileN / 4) * 4;
-            store4(&slabB[r][q],
-                   load4(&b[(size_t)(k0 + r) * n + col0 + q]));
-        }
+        store4(&slabB[rowB][colB], load4(fromB));
+        fromA += kSlabK; // the next slab's
+        fromB += (size_t)kSlabK * n;
         __syncthreads(); // the slabs are there
 
 #pragma unroll

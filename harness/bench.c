@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 256, MOST_SETS = 4096, MOST_LAUNCHES = 200 };
+enum { ALIGN = 256, MOST_SETS = 4096, MOST_LAUNCHES = 200, CALL_SAMPLES = 15 };
 
 static const double SAMPLE_MS = 0.4; /* long against the event clock's half microsecond */
 static const double DEADLINE_MS = 5000;
@@ -128,13 +128,19 @@ static bool restore(struct bench *bench, unsigned launches)
     return true;
 }
 
+/* The buffers of the set whose turn it is; the next set is next. */
+static void take_set(struct bench *bench, uint64_t device[LAB_BUFFERS])
+{
+    unsigned set = bench->turn++ % bench->sets;
+    for (int i = 0; i < bench->shape.buffer_count; i++)
+        device[i] = bench->arena + set * bench->set_bytes + bench->offset[i];
+}
+
 static bool enqueue(struct bench *bench, int kind)
 {
     uint64_t device[LAB_BUFFERS];
     void *params[LAB_ARGS];
-    unsigned set = bench->turn++ % bench->sets;
-    for (int i = 0; i < bench->shape.buffer_count; i++)
-        device[i] = bench->arena + set * bench->set_bytes + bench->offset[i];
+    take_set(bench, device);
     for (int i = 0; i < bench->shape.arg_count; i++) {
         struct lab_arg *arg = &bench->shape.args[i];
         params[i] = arg->buffer >= 0 ? (void *)&device[arg->buffer] : (void *)&arg->value;
@@ -299,6 +305,51 @@ bool bench_check_last(struct bench *bench, uint64_t seed, json_t **entry)
         free(last.host[i]);
         free(last.want[i]);
     }
+    return ok;
+}
+
+struct call {
+    bool (*enqueue)(void *context, const uint64_t device[], void *stream, struct err *err);
+    void *context;
+};
+
+/* Milliseconds of one of `calls` calls, behind one that is not measured. */
+static bool sample_call(struct bench *bench, const struct call *call, unsigned calls, double *ms,
+                        struct err *err)
+{
+    uint64_t device[LAB_BUFFERS];
+    struct launch_result result = {.verdict = VERDICT_PASS};
+    void *begin = bench->begin[0], *end = bench->end[0];
+    take_set(bench, device);
+    bool ok = call->enqueue(call->context, device, gpu_stream(bench->gpu), err) &&
+              gpu_event_record(bench->gpu, begin, err);
+    for (unsigned i = 0; ok && i < calls; i++) {
+        take_set(bench, device);
+        ok = call->enqueue(call->context, device, gpu_stream(bench->gpu), err);
+    }
+    if (!ok || !gpu_event_record(bench->gpu, end, err) ||
+        !gpu_wait(bench->gpu, DEADLINE_MS, &result, err))
+        return false;
+    *ms = gpu_event_elapsed_ms(bench->gpu, begin, end) / calls;
+    return result.verdict == VERDICT_PASS || err_set(err, "%s", result.text);
+}
+
+bool bench_time_call(struct bench *bench,
+                     bool (*call)(void *context, const uint64_t device[], void *stream,
+                                  struct err *err),
+                     void *context, struct interval *ms, struct err *err)
+{
+    const struct call one = {call, context};
+    double samples[CALL_SAMPLES], once = 0;
+    bool ok = true;
+    for (int i = 0; ok && i < 3; i++) /* the first brings code and clocks up */
+        ok = sample_call(bench, &one, 1, &once, err);
+    double wanted = once > 0 ? ceil(SAMPLE_MS / once) : 1;
+    unsigned calls = wanted < 1 ? 1 : wanted < MOST_LAUNCHES ? (unsigned)wanted : MOST_LAUNCHES;
+    for (int i = 0; ok && i < CALL_SAMPLES; i++)
+        ok = sample_call(bench, &one, calls, &samples[i], err);
+    if (ok)
+        *ms = stats_median(samples, CALL_SAMPLES);
     return ok;
 }
 

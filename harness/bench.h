@@ -48,6 +48,14 @@ double bench_now_ms(void *bench);
  * NULL. */
 bool bench_check_last(struct bench *bench, uint64_t seed, json_t **entry);
 
+/* Times a library's call on the bench's buffers (device[], as the lab lists them) as kernels are
+ * timed: sets take turns, and many calls stand between two events. What the call writes is not
+ * looked at. False: err says what the library or the card refused. */
+bool bench_time_call(struct bench *bench,
+                     bool (*call)(void *context, const uint64_t device[], void *stream,
+                                  struct err *err),
+                     void *context, struct interval *ms, struct err *err);
+
 void bench_close(struct bench *bench);
 
 #endif

@@ -1,31 +1,33 @@
 #include "cublas.h"
 
-#include "driver.h"
+#include "gemm.h"
 
+#include "harness/base/buf.h"
 #include "harness/base/msg.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 enum { NO_TRANSPOSE = 0, MATH_DEFAULT = 0, MATH_TF32 = 3 }; /* cublas_api.h of CUDA 11 to 13 */
-enum { WARM_UP = 3, LAUNCHES = 15 };
 
 /* X(member, "symbol", (parameters)) */
 #define FUNCTIONS(X)                                                                               \
     X(create, "cublasCreate_v2", (void **handle))                                                  \
     X(destroy, "cublasDestroy_v2", (void *handle))                                                 \
+    X(set_stream, "cublasSetStream_v2", (void *handle, void *stream))                              \
     X(set_math, "cublasSetMathMode", (void *handle, int mode))                                     \
     X(multiply, "cublasSgemm_v2",                                                                  \
       (void *handle, int transpose_a, int transpose_b, int m, int n, int k, const float *alpha,    \
        const float *a, int lda, const float *b, int ldb, const float *beta, float *c, int ldc))
 
-struct cublas {
+struct cublas_functions {
 #define X(member, symbol, parameters) int(*member) parameters;
     FUNCTIONS(X)
 #undef X
 };
 
-static bool open_library(struct cublas *out, const char *path, struct err *err)
+static bool open_library(struct cublas_functions *out, const char *path, struct err *err)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -39,58 +41,41 @@ static bool open_library(struct cublas *out, const char *path, struct err *err)
     return whole || err_set(err, _("%s lacks functions that cuBLAS has"), path);
 }
 
-/* cuBLAS counts by columns: to it, row-major C = A B is C' = B' A'. */
-static int multiply(const struct cublas *cublas, void *handle, const struct cublas_product *p)
-{
-    const float one = 1, zero = 0;
-    int m = (int)p->m, n = (int)p->n, k = (int)p->k;
-    return cublas->multiply(handle, NO_TRANSPOSE, NO_TRANSPOSE, n, m, k, &one,
-                            (const float *)(uintptr_t)p->b, n, (const float *)(uintptr_t)p->a, k,
-                            &zero, (float *)(uintptr_t)p->c, n);
-}
-
-static bool sample(const struct driver *driver, const struct cublas *cublas, void *handle,
-                   const struct cublas_product *product, void *events[2], double *ms,
-                   struct err *err)
-{
-    float took = 0;
-    int result = driver->event_record(events[0], NULL);
-    int status = multiply(cublas, handle, product);
-    if (status)
-        return err_set(err, _("cuBLAS did not multiply (status %d)"), status);
-    if (!result)
-        result = driver->event_record(events[1], NULL);
-    if (!result)
-        result = driver->stream_wait(NULL);
-    if (!result)
-        result = driver->event_elapsed(&took, events[0], events[1]);
-    *ms = (double)took;
-    return !result || driver_fail(driver, result, err, "cuBLAS");
-}
-
-bool cublas_time(struct interval *ms, const char *path, const struct cublas_product *product,
+bool cublas_open(struct cublas *out, const char *path, const unsigned size[3], bool tf32,
                  struct err *err)
 {
-    const struct driver *driver;
-    struct cublas cublas = {0};
-    void *handle = NULL, *events[2] = {NULL, NULL};
-    double samples[WARM_UP + LAUNCHES];
-    if (!driver_open(&driver, err) || !open_library(&cublas, path, err))
+    *out = (struct cublas){
+        .functions = mem_zero(1, sizeof *out->functions), .m = size[0], .n = size[1], .k = size[2]};
+    if (!open_library(out->functions, path, err))
         return false;
-    int status = cublas.create(&handle);
-    if (status)
+    int status = out->functions->create(&out->handle);
+    if (status) {
+        out->handle = NULL;
         return err_set(err, _("cuBLAS did not start (status %d)"), status);
-    cublas.set_math(handle, product->tf32 ? MATH_TF32 : MATH_DEFAULT);
-    bool ok = driver->event_create(&events[0], 0) == 0 && driver->event_create(&events[1], 0) == 0;
-    if (!ok)
-        err_set(err, "%s", _("cuBLAS could not be timed: the driver gives no events"));
-    for (int i = 0; ok && i < WARM_UP + LAUNCHES; i++)
-        ok = sample(driver, &cublas, handle, product, events, &samples[i], err);
-    if (ok)
-        *ms = stats_median(samples + WARM_UP, LAUNCHES);
-    for (int i = 0; i < 2; i++)
-        if (events[i])
-            driver->event_destroy(events[i]);
-    cublas.destroy(handle);
-    return ok;
+    }
+    out->functions->set_math(out->handle, tf32 ? MATH_TF32 : MATH_DEFAULT);
+    return true;
+}
+
+/* cuBLAS counts by columns: to it, row-major C = A B is C' = B' A'. */
+bool cublas_call(void *context, const uint64_t device[], void *stream, struct err *err)
+{
+    const struct cublas *cublas = context;
+    const float one = 1, zero = 0;
+    int m = (int)cublas->m, n = (int)cublas->n, k = (int)cublas->k;
+    int status = cublas->functions->set_stream(cublas->handle, stream);
+    if (!status)
+        status = cublas->functions->multiply(cublas->handle, NO_TRANSPOSE, NO_TRANSPOSE, n, m, k,
+                                             &one, (const float *)(uintptr_t)device[GEMM_B], n,
+                                             (const float *)(uintptr_t)device[GEMM_A], k, &zero,
+                                             (float *)(uintptr_t)device[GEMM_C], n);
+    return !status || err_set(err, _("cuBLAS did not multiply (status %d)"), status);
+}
+
+void cublas_close(struct cublas *cublas)
+{
+    if (cublas->handle)
+        cublas->functions->destroy(cublas->handle);
+    free(cublas->functions);
+    *cublas = (struct cublas){0};
 }

@@ -289,6 +289,11 @@ bool gpu_enqueue(struct backend *backend, const struct gpu_launch *about, struct
     return code == DRIVER_OK || fail(gpu, code, err, _("the launch failed"));
 }
 
+void *gpu_stream(const struct backend *backend)
+{
+    return ((const struct gpu *)backend)->stream;
+}
+
 bool gpu_event_open(struct backend *backend, void **event, struct err *err)
 {
     struct gpu *gpu = gpu_of(backend);

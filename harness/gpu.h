@@ -59,6 +59,9 @@ struct gpu_launch { /* one kernel with its arguments, ready to go again and agai
     void **params;
 };
 
+/* The stream (a CUstream) that all of this goes into, for libraries that are called beside. */
+void *gpu_stream(const struct backend *gpu);
+
 /* Points in the stream. */
 bool gpu_event_open(struct backend *gpu, void **event, struct err *err);
 void gpu_event_close(struct backend *gpu, void *event);

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define BUILD_MS 120000.0
 
@@ -86,34 +85,12 @@ void host_builder_close(struct host_builder *builder)
 
 /* ---- the key: everything that decides what comes out */
 
-static void add_file_state(struct buf *key, const char *path)
-{
-    struct stat info;
-    if (path && stat(path, &info) == 0)
-        buf_printf(key, "%s %lld %lld\n", path, (long long)info.st_mtime, (long long)info.st_size);
-}
-
-static void add_host_compiler(struct buf *key)
-{
-    const char *chosen = getenv("NVCC_CCBIN"), *at = getenv("PATH");
-    buf_printf(key, "ccbin %s\n", chosen ? chosen : "");
-    for (bool found = false; at && *at && !found;) {
-        size_t len = strcspn(at, ":");
-        char *path = mem_printf("%.*s/g++", (int)len, at);
-        found = file_exists(path);
-        add_file_state(key, path);
-        free(path);
-        at += len + (at[len] == ':');
-    }
-}
-
 static struct buf make_key(const struct host_builder *builder, const struct build *build)
 {
     struct buf key = {0};
     buf_printf(&key, "stride 1\nnvcc %d.%d\n", builder->nvcc.abilities.major,
                builder->nvcc.abilities.minor);
-    add_file_state(&key, builder->nvcc.nvcc);
-    add_host_compiler(&key);
+    nvcc_add_identity(&key, builder->nvcc.nvcc);
     for (int i = 0; i < FIXED_OPTIONS; i++)
         buf_printf(&key, "%s\n", fixed_options[i]);
     buf_printf(&key, "-arch=%s\n%s\n%zu\n%s\n", builder->arch, build->name,

@@ -81,8 +81,8 @@ struct lab_tolerance {
     double absolute, relative;
 };
 
-/* The library's function that does the same, to stand beside the solution. */
-enum lab_peer { LAB_NO_PEER, LAB_PEER_SGEMM, LAB_PEER_TF32_GEMM };
+/* The library that does the same, to be timed beside the kernel (peer.h). */
+enum lab_peer { LAB_NO_PEER, LAB_PEER_SGEMM, LAB_PEER_TF32_GEMM, LAB_PEER_CUB };
 
 struct lab {
     const char *slug;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The reader of the records ends a build that takes too long, with all that belongs to it; this is
  * only for tools that were asked a small question. */
@@ -185,4 +186,31 @@ char *nvcc_host_compilers(void)
         buf_printf(&list, "%s%s", list.len ? ", " : "", found.gl_pathv[i]);
     globfree(&found);
     return buf_take(&list);
+}
+
+static void add_file_state(struct buf *key, const char *path)
+{
+    struct stat info;
+    if (path && stat(path, &info) == 0)
+        buf_printf(key, "%s %lld %lld\n", path, (long long)info.st_mtime, (long long)info.st_size);
+}
+
+static void add_host_compiler(struct buf *key)
+{
+    const char *chosen = getenv("NVCC_CCBIN"), *at = getenv("PATH");
+    buf_printf(key, "ccbin %s\n", chosen ? chosen : "");
+    for (bool found = false; at && *at && !found;) {
+        size_t len = strcspn(at, ":");
+        char *path = mem_printf("%.*s/g++", (int)len, at);
+        found = file_exists(path);
+        add_file_state(key, path);
+        free(path);
+        at += len + (at[len] == ':');
+    }
+}
+
+void nvcc_add_identity(struct buf *key, const char *nvcc)
+{
+    add_file_state(key, nvcc);
+    add_host_compiler(key);
 }

@@ -24,6 +24,10 @@ bool nvcc_compile(const struct nvcc *nvcc, struct compiler_output *out, const ch
                   const char *name, const char *header, const char *arch,
                   const char *const *folders, int folder_count, struct err *err);
 
+/* Adds to a cache's key what decides what this nvcc makes of a source: the program itself and the
+ * host compiler it would take. */
+void nvcc_add_identity(struct buf *key, const char *nvcc);
+
 /* Host compilers on PATH, "g++-12, g++"; for the sentence about one that is too new. free() it. */
 char *nvcc_host_compilers(void);
 

@@ -289,7 +289,7 @@ static void measure(struct attempt *a)
         .baseline = &baseline,
         .solution = &solution,
         .limits = warm->limits.ok ? &limits : NULL,
-        .cublas = warm->toolkit.parts[PART_CUBLAS],
+        .peers = {.cublas = warm->toolkit.parts[PART_CUBLAS], .cub = warm->cub},
         .seed = a->work->seed,
         .note = note_timing,
         .context = a,

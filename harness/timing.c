@@ -3,10 +3,9 @@
  * writes down what is known. */
 #include "timing.h"
 #include "bench.h"
-#include "cublas.h"
-#include "gemm.h"
 #include "limits.h"
 #include "nvml.h"
+#include "peer.h"
 #include "turn.h"
 
 #include "base/msg.h"
@@ -115,43 +114,18 @@ static void summarise(struct work *work, enum measure_verdict verdict, const cha
     }
 }
 
-/* Like the limit, a gift. The arguments of a matrix product end with m, n, k. */
+/* Like the limit, a gift. */
 static void measure_peer(struct work *work)
 {
     const struct timing_request *request = work->request;
-    const struct bench *bench = &work->bench;
-    const struct lab_shape *shape = &bench->shape;
-    struct err ignored = {0};
-    if (request->lab->peer == LAB_NO_PEER || !request->cublas)
-        return;
-    struct cublas_product product = {
-        .m = shape->args[3].value.u32,
-        .n = shape->args[4].value.u32,
-        .k = shape->args[5].value.u32,
-        .a = bench->arena + bench->offset[GEMM_A],
-        .b = bench->arena + bench->offset[GEMM_B],
-        .c = bench->arena + bench->offset[GEMM_C],
-        .tf32 = request->lab->peer == LAB_PEER_TF32_GEMM,
-    };
-    if (!cublas_time(&work->peer, request->cublas, &product, &ignored)) {
+    struct err why = {0};
+    if (peer_is_late(request->lab, &request->peers))
+        note((void *)(uintptr_t)request, _("CUB is compiled for this card, once: some seconds"));
+    if (!peer_measure(&work->peer, &work->bench, &request->peers, &why)) {
         work->peer.median = 0;
-        note((void *)(uintptr_t)request, ignored.text);
+        if (why.text[0])
+            note((void *)(uintptr_t)request, why.text);
     }
-}
-
-static void set_peer(const struct work *work, json_t *timing)
-{
-    const struct interval *ms = &work->peer;
-    const struct lab_shape *shape = &work->bench.shape;
-    if (!(ms->median > 0))
-        return;
-    json_t *peer = json_pack(
-        "{s:s, s:o, s:f, s:s}", "name",
-        work->request->lab->peer == LAB_PEER_TF32_GEMM ? "cuBLAS TF32" : "cuBLAS FP32", "ms",
-        measure_interval_json(*ms), "achieved", shape->flops / ms->median / 1e9, "unit", "TFLOP/s");
-    json_object_set_new(timing, "library", peer);
-    json_object_set_new(timing, "of_library",
-                        json_real(ms->median / work->measure.each[MEASURE_YOURS].median));
 }
 
 static void write_down(struct work *work)
@@ -170,7 +144,8 @@ static void write_down(struct work *work)
                                 bench->shape.flops, measure->each[MEASURE_YOURS].median);
             of_limit = limits_write(&work->limit, achieved, timing);
         }
-        set_peer(work, timing);
+        if (work->peer.median > 0)
+            peer_write(&work->peer, bench, measure->each[MEASURE_YOURS].median, timing);
     }
     const char *why;
     enum measure_verdict verdict = judge(work, of_limit, &why);

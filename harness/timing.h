@@ -13,6 +13,7 @@
 #include "harness/backend.h"
 #include "harness/base/labfile.h"
 #include "harness/lab.h"
+#include "harness/peer.h"
 
 #define TIMING_BUDGET_MS 1000.0
 
@@ -22,7 +23,7 @@ struct timing_request {
     const struct labfile *about; /* entry, time_size, limit and goal */
     const struct image *yours, *baseline, *solution;
     const struct image *limits; /* kernels/limits.cu compiled; NULL leaves the limit out */
-    const char *cublas; /* path of the library, for labs that it is a peer of; NULL without one */
+    struct peer_places peers;   /* what may stand beside the lab's kernel */
     uint64_t seed;
     double budget_ms; /* 0 takes TIMING_BUDGET_MS */
     /* Progress for the eye, e.g. "another Stride is timing on this GPU". May be NULL. */

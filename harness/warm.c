@@ -1,5 +1,6 @@
 #include "warm.h"
 
+#include "cub_build.h"
 #include "gpu.h"
 #include "host_warm.h"
 #include "work.h"
@@ -134,6 +135,10 @@ bool warm_open(struct warm *out, const char *root, const char *slug, struct err 
     if (ok && out->lab && warm_fits_gpu(out))
         prepared_plan(&out->prepared, out->gpu, out->lab, out->about->check_sizes,
                       out->about->check_sizes_count, WORK_DEFAULT_SEED, PREPARED_BYTES);
+    if (ok && out->lab && out->lab->peer == LAB_PEER_CUB && warm_fits_gpu(out)) {
+        out->cub = mem_zero(1, sizeof *out->cub);
+        cub_build_start(out->cub, &out->toolkit, root, slug, out->capability);
+    }
     if (!ok)
         warm_close(out);
     return ok;
@@ -147,6 +152,9 @@ void warm_close(struct warm *warm)
     if (warm->can_compile)
         compiler_close(&warm->compiler);
     release_gpu(warm);
+    if (warm->cub)
+        cub_build_stop(warm->cub);
+    free(warm->cub);
     if (warm->host)
         host_warm_close(warm->host);
     free(warm->host);

@@ -30,6 +30,7 @@ struct warm {
     unsigned capability;                     /* of the GPU, 90; 0 without one */
     struct build baseline, solution, limits; /* zeroed when they could not be compiled */
     struct prepared prepared;                /* cases of the check on the GPU */
+    struct cub_build *cub; /* for a lab with CUB as its peer, where there is a GPU; else NULL */
 };
 
 /* False when the lab itself is broken (its description, or a kernel of its own does not compile).

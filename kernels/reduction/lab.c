@@ -67,6 +67,7 @@ static struct lab_tolerance tolerance(const struct lab_shape *of,
 
 const struct lab lab_reduction = {
     .slug = "reduction",
+    .peer = LAB_PEER_CUB,
     .shape = shape,
     .fill = fill,
     .reference = reference,

@@ -77,6 +77,7 @@ static struct lab_place locate(const struct lab_shape *of, int buffer,
 
 const struct lab lab_scan = {
     .slug = "scan",
+    .peer = LAB_PEER_CUB,
     .shape = shape,
     .fill = fill,
     .reference = reference,

@@ -230,7 +230,8 @@ json_t *check_mismatch(const struct check_buffer *buffer, const struct check_out
     if (buffer->lab->locate) {
         struct lab_place place = buffer->lab->locate(buffer->shape, buffer->buffer, i);
         json_object_set_new(mismatch, "block", three(place.block));
-        json_object_set_new(mismatch, "thread", three(place.thread));
+        if (!place.any_thread)
+            json_object_set_new(mismatch, "thread", three(place.thread));
         if (place.tile >= 0)
             json_object_set_new(mismatch, "tile", json_integer(place.tile));
         if (place.stage >= 0)

@@ -72,6 +72,7 @@ struct lab_shape {
 /* Who computes an element. tile and stage are -1 where the lab has none. */
 struct lab_place {
     unsigned block[3], thread[3];
+    bool any_thread; /* which thread is up to the student: nobody names one */
     int tile, stage;
 };
 

@@ -83,6 +83,8 @@ static void report_mismatch(const json_t *mismatch)
     if (json_is_array(json_object_get(mismatch, "block"))) {
         buf_add_str(&text, _("; block "));
         add_triple(&text, json_object_get(mismatch, "block"));
+    }
+    if (json_is_array(json_object_get(mismatch, "thread"))) {
         buf_add_str(&text, _(" thread "));
         add_triple(&text, json_object_get(mismatch, "thread"));
     }

@@ -4,9 +4,10 @@
  * output[i] must become input[0] + ... + input[i], modulo 2^32, for every i
  * from 0 to n - 1.
  *
- * The shape is fixed: a block of 256 threads makes a tile of 4,096 elements,
- * 16 for each thread. There are n / 4096 blocks, and n is always a multiple
- * of 4,096.
+ * The shape is fixed: a block of 128 threads makes a tile of 4,096 elements,
+ * 32 for each thread. Which thread takes which 32 is up to you. There are
+ * n / 4096 blocks, and n is always a multiple of 4,096. input and output
+ * begin at multiples of 256 bytes.
  *
  * state is yours: 1 + n / 4096 words of 64 bits, all 0 when your kernel
  * starts. What is left in it nobody looks at. */
@@ -19,8 +20,8 @@
 #define LAB_CONSTANT(name, value) enum { name = value }
 #endif
 
-LAB_CONSTANT(kScanThreads, 256);
-LAB_CONSTANT(kScanItems, 16); /* elements of one thread */
+LAB_CONSTANT(kScanThreads, 128);
+LAB_CONSTANT(kScanItems, 32); /* elements of one thread */
 LAB_CONSTANT(kScanTile, 4096);
 
 #endif

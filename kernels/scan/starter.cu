@@ -2,7 +2,7 @@
 
 // A scan in one pass: each tile tells the others its sum, and looks back
 // for the sum of all before it. One thread looks at one tile at a time, and
-// the tile itself is scanned in eight rounds with two barriers each.
+// the tile itself is scanned in seven rounds with two barriers each.
 extern "C" __global__ void __launch_bounds__(kScanThreads)
 inclusiveScan(const unsigned *input, unsigned *output,
               unsigned long long *state)
@@ -28,7 +28,7 @@ inclusiveScan(const unsigned *input, unsigned *output,
         data[i] = input[first + i];
     __syncthreads(); // the tile is there
 
-    // Each thread's own 16, then the 256 sums.
+    // Each thread's own 32, then the 128 sums.
     unsigned own = 0;
     for (int i = 0; i < kScanItems; ++i)
         own += data[me * kScanItems + i];

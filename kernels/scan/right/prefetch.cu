@@ -3,15 +3,16 @@
 
 // A scan in one pass: each tile tells the others its sum, and looks back
 // for the sum of all before it. One thread looks at one tile at a time, and
-// the tile itself is scanned in eight rounds with two barriers each.
+// the tile itself is scanned in seven rounds with two barriers each.
 extern "C" __global__ void __launch_bounds__(kScanThreads)
 inclusiveScan(const unsigned *input, unsigned *output,
               unsigned long long *state)
 {
     // >>> your code
+    constexpr int kRows = kScanItems / 4;
     __shared__ alignas(16) unsigned data[kScanTile];
     __shared__ unsigned sums[kScanThreads / 32], tileId, before;
-    const int me = threadIdx.x, lane = me % 32, warp = me / 32;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
     // A word per tile, state and value in one: 0 nothing yet, 1 the tile's
     // own sum, 2 the sum up to its end.
@@ -19,57 +20,74 @@ inclusiveScan(const unsigned *input, unsigned *output,
     auto pack = [](unsigned long long what, unsigned value) {
         return what << 32 | value;
     };
-    // Running totals over the first `lanes` lanes of a warp.
-    auto scanLanes = [&](unsigned value, int lanes) {
-        for (int reach = 1; reach < lanes; reach *= 2) {
-            const unsigned below = __shfl_up_sync(0xffffffff, value, reach);
-            value += lane >= reach ? below : 0;
-        }
-        return value;
-    };
 
-    if (me == 0) // in the order in which blocks begin
+    if (threadIdx.x == 0) // in the order in which blocks begin
         tileId = atomicAdd(reinterpret_cast<unsigned *>(state), 1);
     __syncthreads();
     const int tile = tileId;
-    const size_t first = (size_t)tile * kScanTile;
 
+    // A warp's elements are eight rows of 128, and a lane has four in a row
+    // of each: whole sectors, and eight copies on their way at a time.
+    const int mine = warp * 32 * kScanItems + 4 * lane;
+    const size_t first = (size_t)tile * kScanTile + mine;
 #pragma unroll
-    for (int k = 0; k < kScanItems / 4; ++k) {
-        const int i = 4 * (k * kScanThreads + me);
-        const unsigned to =
-            static_cast<unsigned>(__cvta_generic_to_shared(&data[i]));
-        const size_t from = __cvta_generic_to_global(&input[first + i]);
+    for (int r = 0; r < kRows; ++r) {
+        const unsigned to = static_cast<unsigned>(
+            __cvta_generic_to_shared(&data[mine + 128 * r]));
+        const size_t from = __cvta_generic_to_global(&input[first + 128 * r]);
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n"
                      :
                      : "r"(to), "l"(from)
                      : "memory");
     }
     asm volatile("cp.async.wait_all;\n" ::: "memory");
-    __syncthreads(); // the tile is there
+    uint4 v[kRows]; // no barrier: each thread reads what it copied itself
+#pragma unroll
+    for (int r = 0; r < kRows; ++r)
+        v[r] = *reinterpret_cast<uint4 *>(&data[mine + 128 * r]);
 
-    // Each thread's own 16, then the lanes of a warp, then the warps.
-    unsigned v[kScanItems];
+    // Each lane's own four, then the lanes, all rows side by side: the next
+    // row's shuffle need not wait for this one's.
+    unsigned upTo[kRows];
 #pragma unroll
-    for (int i = 0; i < kScanItems; i += 4)
-        *reinterpret_cast<uint4 *>(&v[i]) =
-            *reinterpret_cast<uint4 *>(&data[me * kScanItems + i]);
+    for (int r = 0; r < kRows; ++r) {
+        v[r].y += v[r].x;
+        v[r].z += v[r].y;
+        v[r].w += v[r].z;
+        upTo[r] = v[r].w;
+    }
 #pragma unroll
-    for (int i = 1; i < kScanItems; ++i)
-        v[i] += v[i - 1];
-    const unsigned own = v[kScanItems - 1];
-    const unsigned upToMe = scanLanes(own, 32);
-    if (lane == 31)
-        sums[warp] = upToMe;
+    for (int reach = 1; reach < 32; reach *= 2) {
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+            const unsigned below =
+                __shfl_up_sync(0xffffffff, upTo[r], reach);
+            upTo[r] += lane >= reach ? below : 0;
+        }
+    }
+    unsigned rows = 0; // the rows before this one
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+        const unsigned row = __shfl_sync(0xffffffff, upTo[r], 31);
+        upTo[r] += rows;
+        rows += row;
+    }
+    if (lane == 0)
+        sums[warp] = rows;
     __syncthreads(); // each warp's sum is there
 
     if (warp == 0) {
         const unsigned sum = lane < kScanThreads / 32 ? sums[lane] : 0;
-        const unsigned upTo = scanLanes(sum, kScanThreads / 32);
+        unsigned upToWarp = sum;
+        for (int reach = 1; reach < kScanThreads / 32; reach *= 2) {
+            const unsigned below =
+                __shfl_up_sync(0xffffffff, upToWarp, reach);
+            upToWarp += lane >= reach ? below : 0;
+        }
         const unsigned total =
-            __shfl_sync(0xffffffff, upTo, kScanThreads / 32 - 1);
+            __shfl_sync(0xffffffff, upToWarp, kScanThreads / 32 - 1);
         if (lane < kScanThreads / 32)
-            sums[lane] = upTo - sum;
+            sums[lane] = upToWarp - sum;
         if (lane == 0)
             word[tile] = pack(tile == 0 ? 2 : 1, total);
 
@@ -99,19 +117,13 @@ inclusiveScan(const unsigned *input, unsigned *output,
     }
     __syncthreads(); // what stands before the tile and each warp is known
 
-    const unsigned base = before + sums[warp] + upToMe - own;
+    const unsigned base = before + sums[warp];
+    uint4 *to = reinterpret_cast<uint4 *>(&output[first]);
 #pragma unroll
-    for (int i = 0; i < kScanItems; i += 4)
-        *reinterpret_cast<uint4 *>(&data[me * kScanItems + i]) =
-            make_uint4(base + v[i], base + v[i + 1], base + v[i + 2],
-                       base + v[i + 3]);
-    __syncthreads(); // the tile is scanned
-
-#pragma unroll
-    for (int k = 0; k < kScanItems / 4; ++k) {
-        const int i = 4 * (k * kScanThreads + me);
-        *reinterpret_cast<uint4 *>(&output[first + i]) =
-            *reinterpret_cast<uint4 *>(&data[i]);
+    for (int r = 0; r < kRows; ++r) {
+        const unsigned b = base + upTo[r] - v[r].w;
+        __stcs(&to[32 * r], make_uint4(b + v[r].x, b + v[r].y, b + v[r].z,
+                                       b + v[r].w));
     }
     // <<< your code
 }

@@ -7,9 +7,9 @@ inclusiveScan(const unsigned *input, unsigned *output,
               unsigned long long *state)
 {
     // >>> your code
-    __shared__ alignas(16) unsigned data[kScanTile];
+    constexpr int kRows = kScanItems / 4;
     __shared__ unsigned sums[kScanThreads / 32], tileId, before;
-    const int me = threadIdx.x, lane = me % 32, warp = me / 32;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
     // A word per tile, state and value in one: 0 nothing yet, 1 the tile's
     // own sum, 2 the sum up to its end.
@@ -17,54 +17,67 @@ inclusiveScan(const unsigned *input, unsigned *output,
     auto pack = [](unsigned long long what, unsigned value) {
         return what << 32 | value;
     };
-    // Running totals over the first `lanes` lanes of a warp.
-    auto scanLanes = [&](unsigned value, int lanes) {
-        for (int reach = 1; reach < lanes; reach *= 2) {
-            const unsigned below = __shfl_up_sync(0xffffffff, value, reach);
-            value += lane >= reach ? below : 0;
-        }
-        return value;
-    };
 
-    if (me == 0) // in the order in which blocks begin
+    if (threadIdx.x == 0) // in the order in which blocks begin
         tileId = atomicAdd(reinterpret_cast<unsigned *>(state), 1);
     __syncthreads();
     const int tile = tileId;
-    const size_t first = (size_t)tile * kScanTile;
 
+    // A warp's elements are eight rows of 128, and a lane has four in a row
+    // of each: whole sectors, and eight loads on their way at a time. No
+    // cache needs to keep what is used only once.
+    const size_t first =
+        (size_t)tile * kScanTile + warp * 32 * kScanItems + 4 * lane;
+    const uint4 *from = reinterpret_cast<const uint4 *>(&input[first]);
+    uint4 v[kRows];
 #pragma unroll
-    for (int k = 0; k < kScanItems / 4; ++k) {
-        const int i = 4 * (k * kScanThreads + me);
-        *reinterpret_cast<uint4 *>(&data[i]) =
-            *reinterpret_cast<const uint4 *>(&input[first + i]);
+    for (int r = 0; r < kRows; ++r)
+        v[r] = __ldcs(&from[32 * r]);
+
+    // Each lane's own four, then the lanes, all rows side by side: the next
+    // row's shuffle need not wait for this one's.
+    unsigned upTo[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+        v[r].y += v[r].x;
+        v[r].z += v[r].y;
+        v[r].w += v[r].z;
+        upTo[r] = v[r].w;
     }
-    __syncthreads(); // the tile is there
-
-    // Each thread's own 16, then the lanes of a warp, then the warps.
-    unsigned v[kScanItems];
 #pragma unroll
-    for (int i = 0; i < kScanItems; i += 4)
-        *reinterpret_cast<uint4 *>(&v[i]) =
-            *reinterpret_cast<uint4 *>(&data[me * kScanItems + i]);
+    for (int reach = 1; reach < 32; reach *= 2) {
 #pragma unroll
-    for (int i = 1; i < kScanItems; ++i)
-        v[i] += v[i - 1];
-    const unsigned own = v[kScanItems - 1];
-    const unsigned upToMe = scanLanes(own, 32);
-    if (lane == 31)
-        sums[warp] = upToMe;
+        for (int r = 0; r < kRows; ++r) {
+            const unsigned below =
+                __shfl_up_sync(0xffffffff, upTo[r], reach);
+            upTo[r] += lane >= reach ? below : 0;
+        }
+    }
+    unsigned rows = 0; // the rows before this one
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+        const unsigned row = __shfl_sync(0xffffffff, upTo[r], 31);
+        upTo[r] += rows;
+        rows += row;
+    }
+    if (lane == 0)
+        sums[warp] = rows;
     __syncthreads(); // each warp's sum is there
 
     if (warp == 0) {
         const unsigned sum = lane < kScanThreads / 32 ? sums[lane] : 0;
-        const unsigned upTo = scanLanes(sum, kScanThreads / 32);
+        unsigned upToWarp = sum;
+        for (int reach = 1; reach < kScanThreads / 32; reach *= 2) {
+            const unsigned below =
+                __shfl_up_sync(0xffffffff, upToWarp, reach);
+            upToWarp += lane >= reach ? below : 0;
+        }
         const unsigned total =
-            __shfl_sync(0xffffffff, upTo, kScanThreads / 32 - 1);
+            __shfl_sync(0xffffffff, upToWarp, kScanThreads / 32 - 1);
         if (lane < kScanThreads / 32)
-            sums[lane] = upTo - sum;
-        if (lane == 0)
-            if (tile > 0)
-                word[tile] = pack(0, total);
+            sums[lane] = upToWarp - sum;
+        if (lane == 0 && tile > 0)
+            word[tile] = pack(0, total);
 
         // Look back at 32 tiles at a time, the nearest in lane 0, until one
         // of them knows the sum up to its end.
@@ -92,19 +105,13 @@ inclusiveScan(const unsigned *input, unsigned *output,
     }
     __syncthreads(); // what stands before the tile and each warp is known
 
-    const unsigned base = before + sums[warp] + upToMe - own;
+    const unsigned base = before + sums[warp];
+    uint4 *to = reinterpret_cast<uint4 *>(&output[first]);
 #pragma unroll
-    for (int i = 0; i < kScanItems; i += 4)
-        *reinterpret_cast<uint4 *>(&data[me * kScanItems + i]) =
-            make_uint4(base + v[i], base + v[i + 1], base + v[i + 2],
-                       base + v[i + 3]);
-    __syncthreads(); // the tile is scanned
-
-#pragma unroll
-    for (int k = 0; k < kScanItems / 4; ++k) {
-        const int i = 4 * (k * kScanThreads + me);
-        *reinterpret_cast<uint4 *>(&output[first + i]) =
-            *reinterpret_cast<uint4 *>(&data[i]);
+    for (int r = 0; r < kRows; ++r) {
+        const unsigned b = base + upTo[r] - v[r].w;
+        __stcs(&to[32 * r], make_uint4(b + v[r].x, b + v[r].y, b + v[r].z,
+                                       b + v[r].w));
     }
     // <<< your code
 }

@@ -28,7 +28,7 @@ inclusiveScan(const unsigned *input, unsigned *output,
         data[i] = input[first + i];
     __syncthreads(); // the tile is there
 
-    // Each thread's own 16, then the 256 sums.
+    // Each thread's own 32, then the 128 sums.
     unsigned own = 0;
     for (int i = 0; i < kScanItems; ++i)
         own += data[me * kScanItems + i];

@@ -11,6 +11,7 @@
 struct graph {
     const struct cfg_block *blocks;
     uint32_t count; /* blocks; node `count` is the exit */
+    bool *stranded; /* blocks that no counting edge leads out of: there all edges count */
     uint32_t *from; /* reversed edges: start of each node's list in `to` */
     uint32_t *to;
     uint32_t *order;  /* nodes in reverse post-order from the exit */
@@ -22,7 +23,7 @@ struct graph {
 static bool counts(const struct graph *g, const struct cfg_block *block, uint32_t successor)
 {
     bool leaves = successor == CFG_EXIT || g->blocks[successor].is_exit_only;
-    if (!leaves)
+    if (!leaves || g->stranded[block - g->blocks])
         return true;
     for (uint32_t s = 0; s < block->successor_count; s++) {
         uint32_t other = block->successors[s];
@@ -93,6 +94,26 @@ static void depth_first(struct graph *g)
     free(seen);
 }
 
+static void drop_edges(struct graph *g)
+{
+    free(g->from);
+    free(g->to);
+    free(g->order);
+    free(g->number);
+}
+
+/* A kernel that ends with its loop leaves it by an edge that does not count: the exit was not found
+ * from any block of the loop, and no lanes would meet there. */
+static bool find_stranded(struct graph *g)
+{
+    bool any = false;
+    for (uint32_t b = 0; b < g->count; b++) {
+        g->stranded[b] = g->number[b] == UINT32_MAX;
+        any |= g->stranded[b];
+    }
+    return any;
+}
+
 static uint32_t intersect(const struct graph *g, const uint32_t *dom, uint32_t a, uint32_t b)
 {
     while (a != b) {
@@ -107,8 +128,14 @@ static uint32_t intersect(const struct graph *g, const uint32_t *dom, uint32_t a
 uint32_t *cfg_post_dominators(const struct cfg_block *blocks, uint32_t count)
 {
     struct graph g = {.blocks = blocks, .count = count};
+    g.stranded = mem_zero(count + 1, sizeof *g.stranded);
     reverse_edges(&g);
     depth_first(&g);
+    if (find_stranded(&g)) {
+        drop_edges(&g);
+        reverse_edges(&g);
+        depth_first(&g);
+    }
     uint32_t *dom = mem_zero(count + 1, sizeof *dom);
     memset(dom, 0xff, (count + 1) * sizeof *dom);
     dom[count] = count;
@@ -133,9 +160,7 @@ uint32_t *cfg_post_dominators(const struct cfg_block *blocks, uint32_t count)
     }
     for (uint32_t b = 0; b < count; b++)
         dom[b] = dom[b] >= count ? CFG_EXIT : dom[b];
-    free(g.from);
-    free(g.to);
-    free(g.order);
-    free(g.number);
+    drop_edges(&g);
+    free(g.stranded);
     return dom;
 }

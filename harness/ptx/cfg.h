@@ -3,7 +3,8 @@
  * Works on caller's arrays; what it returns is freed by the caller.
  *
  * Edges to blocks that only return or exit don't count where a block has another way to go: lanes
- * that leave the kernel early do not keep the others from meeting. */
+ * that leave the kernel early do not keep the others from meeting. They do count in a loop that is
+ * left in no other way. */
 #ifndef STRIDE_PTX_CFG_H
 #define STRIDE_PTX_CFG_H
 

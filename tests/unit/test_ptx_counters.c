@@ -131,6 +131,21 @@ static void operations_and_branches_are_counted(void **state)
     fixture_end(&f);
 }
 
+/* The last thing is a branch back or out: the lanes still meet in every round. */
+static void lanes_meet_in_a_loop_that_ends_the_kernel(void **state)
+{
+    (void)state;
+    struct ptx_fixture f;
+    fixture_run(&f,
+                "mov.u32 %r20, 0;\nROUND: setp.eq.u32 %p1, %r1, 0;\n@!%p1 bra MEET;\n"
+                "st.global.u32 [%rd5], %r20;\nMEET: add.u32 %r20, %r20, 1;\n"
+                "setp.lt.u32 %p2, %r20, 8;\n@%p2 bra ROUND;\n",
+                32);
+    fixture_is_clean(&f);
+    assert_int_equal(f.result.counters.divergent_branches, 8);
+    fixture_end(&f);
+}
+
 static void groups_in_flight_are_noted_at_each_wait(void **state)
 {
     (void)state;
@@ -158,6 +173,7 @@ int main(void)
         cmocka_unit_test(sectors_are_counted_exactly),
         cmocka_unit_test(stores_and_loads_are_told_apart),
         cmocka_unit_test(operations_and_branches_are_counted),
+        cmocka_unit_test(lanes_meet_in_a_loop_that_ends_the_kernel),
         cmocka_unit_test(groups_in_flight_are_noted_at_each_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

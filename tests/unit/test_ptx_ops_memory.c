@@ -575,6 +575,8 @@ static bool quiet(struct trial *t)
         operands = has(t, "local") ? "[%u6]" : "[%raw]";
     else if (has(t, "applypriority"))
         operands = "[%raw], 128";
+    else if (has(t, "createpolicy"))
+        operands = t->variant % 2 ? "%u6" : "%u6, 1.0";
     else if (has(t, "nanosleep"))
         operands = "20";
     else if (has(t, "pmevent"))

@@ -57,12 +57,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         for (int q = 0; q < 2; ++q)
             wmma::fill_fragment(sum[r][q], 0.0f);
 
-    stage(0);
-    for (int k0 = 0, buffer = 0; k0 < k; k0 += kSlabK, buffer ^= 1) {
-        if (k0 + kSlabK < k) {
-            stage(buffer ^ 1);
+    // Multiplies the slabs in one buffer while the next fill the other.
+    auto step = [&](int buffer, bool last) {
+        if (last) {
             asm volatile("cp.async.wait_group 1;\n" ::: "memory");
         } else {
+            stage(buffer ^ 1);
             asm volatile("cp.async.wait_group 1;\n" ::: "memory");
         }
         __syncthreads(); // everyone's part of this slab is here
@@ -91,6 +91,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
                     wmma::mma_sync(sum[r][q], x[r], y[q], sum[r][q]);
         }
         __syncthreads(); // the slab after next may land in this buffer now
+    };
+
+    stage(0);
+    for (int k0 = 0; k0 < k; k0 += 2 * kSlabK) {
+        step(0, false); // two in a turn: each buffer's place is a constant
+        step(1, k0 + 2 * kSlabK == k);
     }
 
     for (int r = 0; r < 2; ++r)

@@ -109,6 +109,13 @@ char *compiler_version(const struct compiler *compiler)
     return mem_printf("%d.%d", compiler->abilities.major, compiler->abilities.minor);
 }
 
+char *build_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? mem_printf("%.*s", (int)(slash - path) + (slash == path), path)
+                 : mem_strdup(".");
+}
+
 /* Reads the source; what the student did to the file is a complaint, not an error. */
 bool build_read_source(struct build *build, const char *path)
 {
@@ -134,7 +141,7 @@ bool build_read_source(struct build *build, const char *path)
 struct folders {
     const char *list[FOLDERS_MOST];
     int count;
-    char *cccl, *own;
+    char *cccl;
 };
 
 /* Whether the source includes a "header" that is not the lab's. */
@@ -153,7 +160,7 @@ bool build_has_own_headers(const struct build *build)
 }
 
 static void collect_folders(struct folders *out, const struct compiler *compiler,
-                            const struct build *build, const char *path)
+                            const struct build *build, const char *folder)
 {
     const char *include = compiler->toolkit->parts[PART_HEADERS];
     *out = (struct folders){0};
@@ -168,11 +175,8 @@ static void collect_folders(struct folders *out, const struct compiler *compiler
     }
     /* Last, so that a header of the student's never stands in for one that grading trusts; and only
      * when needed, because precompiled headers serve compilations with the same folders alone. */
-    const char *slash = strrchr(path, '/');
-    if (slash && slash != path && build_has_own_headers(build)) {
-        out->own = mem_printf("%.*s", (int)(slash - path), path);
-        out->list[out->count++] = out->own;
-    }
+    if (build_has_own_headers(build))
+        out->list[out->count++] = folder;
 }
 
 static bool run_nvrtc(const struct compiler *compiler, struct compiler_output *out,
@@ -203,16 +207,15 @@ static bool run_nvrtc(const struct compiler *compiler, struct compiler_output *o
 }
 
 static bool run_compiler(struct compiler *compiler, struct compiler_output *out,
-                         const struct build *build, const char *path, struct err *err)
+                         const struct build *build, const char *folder, struct err *err)
 {
     struct folders folders;
-    collect_folders(&folders, compiler, build, path);
+    collect_folders(&folders, compiler, build, folder);
     bool ran = compiler->by_nvcc ? nvcc_compile(&compiler->nvcc, out, buf_str(&build->source),
                                                 build->name, compiler->lab_header, compiler->arch,
                                                 folders.list, folders.count, err)
                                  : run_nvrtc(compiler, out, build, &folders, err);
     free(folders.cccl);
-    free(folders.own);
     return ran;
 }
 
@@ -228,10 +231,9 @@ static void warn_of_spills(struct build *build)
 }
 
 /* A copy of lab.h lies beside the student's kernel to be read; it is never the one that counts. */
-void build_compare_header(struct build *build, const char *lab_header, const char *path)
+void build_compare_header(struct build *build, const char *lab_header, const char *folder)
 {
-    const char *slash = strrchr(path, '/');
-    char *copy = mem_printf("%.*s/lab.h", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    char *copy = path_join(folder, "lab.h");
     struct buf text = {0};
     if (lab_header && file_exists(copy) && file_read(&text, copy, SOURCE_MOST, NULL) &&
         strcmp(buf_str(&text), lab_header) != 0)
@@ -254,7 +256,7 @@ void build_explain_silence(struct build *build, int status)
 }
 
 static void read_log(const struct compiler *compiler, struct build *build,
-                     const struct compiler_output *out, const char *path)
+                     const struct compiler_output *out, const char *folder)
 {
     struct diagnostics *list = &build->diagnostics;
     diagnostics_parse(list, buf_str(&out->log), out->log.len);
@@ -274,7 +276,7 @@ static void read_log(const struct compiler *compiler, struct build *build,
         list->setup = text;
         free(found);
     }
-    build_compare_header(build, compiler->lab_header, path);
+    build_compare_header(build, compiler->lab_header, folder);
     build->log_cut = out->log.cut || list->cut;
 }
 
@@ -291,26 +293,34 @@ static void take_output(struct build *build, struct compiler_output *out)
     warn_of_spills(build);
 }
 
-bool compiler_build(struct compiler *compiler, struct build *out, const char *path,
-                    const char *name, struct err *err)
+/* The source is read. */
+static bool build_text(struct compiler *compiler, struct build *out, const char *folder,
+                       struct err *err)
 {
-    double start = clock_ms();
     struct compiler_output output;
-    *out = (struct build){.name = mem_strdup(name)};
-    if (build_read_source(out, path)) {
-        bool ran = run_compiler(compiler, &output, out, path, err) ||
-                   (fall_back(compiler, err) && run_compiler(compiler, &output, out, path, err));
-        if (!ran) {
-            build_free(out);
-            return false;
-        }
-        read_log(compiler, out, &output, path);
+    bool ran = run_compiler(compiler, &output, out, folder, err) ||
+               (fall_back(compiler, err) && run_compiler(compiler, &output, out, folder, err));
+    if (ran) {
+        read_log(compiler, out, &output, folder);
         take_output(out, &output);
         compiler_output_free(&output);
     }
+    return ran;
+}
+
+bool compiler_build(struct compiler *compiler, struct build *out, const char *path,
+                    const char *folder, const char *name, struct err *err)
+{
+    double start = clock_ms();
+    char *own = folder ? mem_strdup(folder) : build_folder(path);
+    *out = (struct build){.name = mem_strdup(name)};
+    bool ran = !build_read_source(out, path) || build_text(compiler, out, own, err);
     snprintf(out->arch, sizeof out->arch, "%s", compiler->arch);
     out->ms = clock_ms() - start;
-    return true;
+    if (!ran)
+        build_free(out);
+    free(own);
+    return ran;
 }
 
 void build_free(struct build *build)

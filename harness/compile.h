@@ -54,17 +54,20 @@ void compiler_relax(struct compiler *compiler);
 char *compiler_version(const struct compiler *compiler);
 
 /* Compiles the file, with nvcc from then on when NVRTC turns out to be broken; complaints call it
- * `name`. False: the machine failed, not the source. */
+ * `name`, and headers of its own lie in `folder` (NULL: where the file lies). False: the machine
+ * failed, not the source. */
 bool compiler_build(struct compiler *compiler, struct build *out, const char *path,
-                    const char *name, struct err *err);
+                    const char *folder, const char *name, struct err *err);
 void build_free(struct build *build);
 
-/* The pieces of compiler_build that host_build.c shares: reads the source (false, with a complaint,
- * when it is no text); whether it includes headers that are not the lab's; a complaint about a copy
- * of lab.h that differs; a complaint for a compiler that failed without one. */
+/* The pieces of compiler_build that host_build.c shares: the folder that a file lies in (free()
+ * it); reads the source (false, with a complaint, when it is no text);
+ * whether it includes headers that are not the lab's; a complaint about a copy of lab.h in `folder`
+ * that differs; a complaint for a compiler that failed without one. */
+char *build_folder(const char *path);
 bool build_read_source(struct build *build, const char *path);
 bool build_has_own_headers(const struct build *build);
-void build_compare_header(struct build *build, const char *lab_header, const char *path);
+void build_compare_header(struct build *build, const char *lab_header, const char *folder);
 void build_explain_silence(struct build *build, int status);
 
 /* The build as a backend takes it; borrowed from the build. */

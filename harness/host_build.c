@@ -390,30 +390,33 @@ static bool build_anew(const struct host_builder *builder, struct host_build *ou
     return read_object(builder, out, err);
 }
 
+/* The source is read. */
+static bool build_text(const struct host_builder *builder, struct host_build *out,
+                       const char *folder, struct err *err)
+{
+    struct buf key = make_key(builder, &out->build);
+    /* What such a header holds is not part of the key. */
+    const char *own = build_has_own_headers(&out->build) ? folder : NULL;
+    char *found = own ? NULL : cache_find(&key);
+    bool ran =
+        (found && use_cached(builder, out, found)) || build_anew(builder, out, &key, own, err);
+    build_compare_header(&out->build, builder->lab_header, folder);
+    buf_free(&key);
+    return ran;
+}
+
 bool host_build_make(const struct host_builder *builder, struct host_build *out, const char *path,
-                     const char *name, struct err *err)
+                     const char *folder, const char *name, struct err *err)
 {
     double start = clock_ms();
+    char *own = folder ? mem_strdup(folder) : build_folder(path);
     *out = (struct host_build){.build.name = mem_strdup(name)};
-    bool ran = true;
-    if (build_read_source(&out->build, path)) {
-        struct buf key = make_key(builder, &out->build);
-        const char *slash = strrchr(path, '/');
-        /* What such a header holds is not part of the key. */
-        char *own = build_has_own_headers(&out->build) && slash
-                        ? mem_printf("%.*s", (int)(slash - path) + (slash == path), path)
-                        : NULL;
-        char *found = own ? NULL : cache_find(&key);
-        if (!found || !use_cached(builder, out, found))
-            ran = build_anew(builder, out, &key, own, err);
-        build_compare_header(&out->build, builder->lab_header, path);
-        free(own);
-        buf_free(&key);
-    }
+    bool ran = !build_read_source(&out->build, path) || build_text(builder, out, own, err);
     snprintf(out->build.arch, sizeof out->build.arch, "%s", builder->arch);
     out->build.ms = clock_ms() - start;
     if (!ran)
         host_build_free(out);
+    free(own);
     return ran;
 }
 

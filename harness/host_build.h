@@ -32,9 +32,10 @@ bool host_builder_open(struct host_builder *out, const struct toolkit *toolkit, 
                        const char *slug, const char *entry, int cc, struct err *err);
 void host_builder_close(struct host_builder *builder);
 
-/* Builds the file; complaints call it `name`. False: the machine failed, not the source. */
+/* Builds the file; complaints call it `name`, and headers of its own lie in `folder` (NULL: where
+ * the file lies). False: the machine failed, not the source. */
 bool host_build_make(const struct host_builder *builder, struct host_build *out, const char *path,
-                     const char *name, struct err *err);
+                     const char *folder, const char *name, struct err *err);
 void host_build_free(struct host_build *build);
 
 /* Takes the folder of the compilation out of a listing, so that it is the same for everyone. */

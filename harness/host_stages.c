@@ -110,7 +110,8 @@ static bool compile_stage(struct attempt *a)
     const char *missing = a->warm->can_build ? NULL : a->warm->no_builder.text;
     if (!missing) {
         emit_begin(a->answer.emit, name);
-        if (!host_build_make(&a->warm->builder, &a->yours, work->source, work->name, &err))
+        if (!host_build_make(&a->warm->builder, &a->yours, work->source, work->folder, work->name,
+                             &err))
             missing = err.text;
     }
     if (missing) {

@@ -30,7 +30,7 @@ static bool build_own(struct host_warm *warm, struct host_build *out, const char
                       struct err *err)
 {
     char *path = mem_printf("%s/kernels/%s/%s", warm->root, warm->about->slug, file);
-    bool ran = host_build_make(&warm->builder, out, path, file, &warm->no_builder);
+    bool ran = host_build_make(&warm->builder, out, path, NULL, file, &warm->no_builder);
     bool ok = true;
     if (ran && out->build.diagnostics.setup)
         err_set(&warm->no_builder, "%s", out->build.diagnostics.setup);

@@ -73,7 +73,8 @@ static bool compile_stage(struct attempt *a)
         return false;
     }
     emit_begin(a->emit, name);
-    if (!compiler_build(&warm->compiler, &a->yours, a->work->source, a->work->name, &err)) {
+    if (!compiler_build(&warm->compiler, &a->yours, a->work->source, a->work->folder, a->work->name,
+                        &err)) {
         emit_skip(a->emit, name, err.text);
         answer_judge(&a->answer, VERDICT_CANNOT_RUN, err.text);
         return false;

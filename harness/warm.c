@@ -81,8 +81,8 @@ static bool build_own(struct warm *warm, struct build *out, const char *folder, 
     char *path = mem_printf("%s/kernels/%s%s", warm->root, folder, file);
     bool ok = true;
     if (needed || file_exists(path))
-        warm->can_compile =
-            compiler_build(&warm->compiler, out, path, file + (*file == '/'), &warm->no_compiler);
+        warm->can_compile = compiler_build(&warm->compiler, out, path, NULL, file + (*file == '/'),
+                                           &warm->no_compiler);
     if (out->name && !out->ok && out->diagnostics.setup) {
         err_set(&warm->no_compiler, "%s", out->diagnostics.setup);
         warm->can_compile = false;

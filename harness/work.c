@@ -65,6 +65,7 @@ static bool fill(struct work *out, const json_t *job, const char *here, struct e
 {
     const char *nonce = get_text(job, "nonce"), *source = get_text(job, "source");
     const char *folder = get_text(job, "out"), *name = get_text(job, "name");
+    const char *beside = get_text(job, "beside");
     const json_t *seed = json_object_get(job, "seed");
     if (!nonce || !source || !folder)
         return err_set(err, "the job has no \"%s\"", !nonce ? "nonce" : !source ? "source" : "out");
@@ -72,6 +73,7 @@ static bool fill(struct work *out, const json_t *job, const char *here, struct e
         return err_set(err, "the job's \"seed\" is not a whole number");
     out->nonce = mem_strdup(nonce);
     out->source = absolute(source, here);
+    out->folder = beside ? absolute(beside, here) : NULL;
     out->out = absolute(folder, here);
     out->name = mem_strdup(name ? name : "kernel.cu");
     out->seed = seed ? (uint64_t)json_integer_value(seed) : WORK_DEFAULT_SEED;
@@ -98,6 +100,7 @@ void work_free(struct work *work)
 {
     free(work->nonce);
     free(work->source);
+    free(work->folder);
     free(work->name);
     free(work->out);
     *work = (struct work){0};

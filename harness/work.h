@@ -26,7 +26,7 @@ enum { WORK_DEFAULT_SEED = 20250 }; /* of a job that names none */
 enum backend_choice { BACKEND_AUTO, BACKEND_GPU, BACKEND_SIM };
 
 struct work { /* "job" names the process on the other side */
-    char *nonce, *source, *name, *out;
+    char *nonce, *source, *folder, *name, *out;
     enum backend_choice backend;
     bool stages[STAGE_COUNT];
     uint64_t seed;

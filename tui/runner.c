@@ -86,6 +86,18 @@ bool runner_warm(struct runner *runner, const char *root, const char *lab, struc
     return true;
 }
 
+/* The folder where the student's own headers lie; NULL when it can't be said in JSON. */
+static json_t *headers_folder(const char *source)
+{
+    const char *slash = strrchr(source, '/');
+    char *name = mem_printf("%.*s", slash ? (int)(slash - source) + 1 : 1, slash ? source : ".");
+    char *whole = realpath(name, NULL);
+    json_t *folder = whole ? json_string(whole) : NULL;
+    free(whole);
+    free(name);
+    return folder;
+}
+
 static char *job_line(const struct runner *runner, const struct runner_job *job, const char *source)
 {
     json_t *stages = json_array();
@@ -97,6 +109,9 @@ static char *job_line(const struct runner *runner, const struct runner_job *job,
     json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "nonce", runner->attempt.nonce,
                              "source", source, "name", "kernel.cu", "out", runner->folder,
                              "backend", job->backend ? job->backend : "auto", "stages", stages);
+    json_t *beside = headers_folder(job->source);
+    if (beside)
+        json_object_set_new(line, "beside", beside);
     if (job->seed)
         json_object_set_new(line, "seed", json_integer(job->seed));
     char *text = json_dumps(line, JSON_COMPACT);

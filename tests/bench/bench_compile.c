@@ -21,7 +21,7 @@ static double measure(struct compiler *compiler, const char *path, int rounds, d
     double ms[ROUNDS];
     struct build build;
     for (int i = -1; i < rounds; i++) {
-        if (!compiler_build(compiler, &build, path, "kernel.cu", NULL))
+        if (!compiler_build(compiler, &build, path, NULL, "kernel.cu", NULL))
             return -1;
         bool ok = build.ok;
         *(i < 0 ? first : &ms[i]) = build.ms;

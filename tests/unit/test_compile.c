@@ -73,7 +73,7 @@ static struct build compile_text(const char *text)
     struct build build;
     struct err err = {0};
     write_file("kernel.cu", text, strlen(text));
-    if (!compiler_build(&compiler, &build, source_path, "kernel.cu", &err))
+    if (!compiler_build(&compiler, &build, source_path, NULL, "kernel.cu", &err))
         fail_msg("%s", err.text);
     return build;
 }
@@ -83,7 +83,7 @@ static struct build compile_own(const char *file)
     struct build build;
     struct err err = {0};
     char *path = mem_printf("%s/kernels/cp-async/%s", root, file);
-    if (!compiler_build(&compiler, &build, path, file, &err))
+    if (!compiler_build(&compiler, &build, path, NULL, file, &err))
         fail_msg("%s", err.text);
     free(path);
     return build;
@@ -300,7 +300,7 @@ static void nvcc_stands_in_for_nvrtc(void **state)
     static const char text[] = "#include \"lab.h\"\n" KERNEL
                                "{\n    asm volatile(\"cp.asink;\");\n    output[0] = 1;\n}\n";
     write_file("kernel.cu", text, sizeof text - 1);
-    assert_true(compiler_build(&other, &build, source_path, "kernel.cu", &err));
+    assert_true(compiler_build(&other, &build, source_path, NULL, "kernel.cu", &err));
     if (build.diagnostics.setup) { /* this machine's g++ is too new for its nvcc */
         build_free(&build);
         compiler_close(&other);
@@ -310,7 +310,7 @@ static void nvcc_stands_in_for_nvrtc(void **state)
     assert_int_equal(first_error(&build)->line, 4);
     build_free(&build);
     char *path = mem_printf("%s/kernels/cp-async/solution.cu", root);
-    assert_true(compiler_build(&other, &build, path, "solution.cu", &err));
+    assert_true(compiler_build(&other, &build, path, NULL, "solution.cu", &err));
     assert_true(build.ok);
     assert_int_equal(build.diagnostics.count, 0);
     struct cubin_kernel kernel;
@@ -337,7 +337,7 @@ static struct build compile_with_fake(const char *command)
     struct toolkit fake = {.parts = {[PART_NVCC] = path, [PART_PTXAS] = path}};
     assert_true(compiler_open(&other, &fake, root, "cp-async", 90, &err));
     write_file("kernel.cu", KERNEL "{}\n", strlen(KERNEL "{}\n"));
-    assert_true(compiler_build(&other, &build, source_path, "kernel.cu", &err));
+    assert_true(compiler_build(&other, &build, source_path, NULL, "kernel.cu", &err));
     compiler_close(&other);
     unlink(path);
     free(path);
@@ -404,11 +404,11 @@ static void what_is_no_text_is_refused(void **state)
     struct build build;
     struct err err = {0};
     write_file("kernel.cu", "a\0b", 3);
-    assert_true(compiler_build(&compiler, &build, source_path, "kernel.cu", &err));
+    assert_true(compiler_build(&compiler, &build, source_path, NULL, "kernel.cu", &err));
     assert_false(build.ok);
     build_free(&build);
     unlink(source_path);
-    assert_true(compiler_build(&compiler, &build, source_path, "kernel.cu", &err));
+    assert_true(compiler_build(&compiler, &build, source_path, NULL, "kernel.cu", &err));
     assert_false(build.ok);
     assert_non_null(strstr(first_error(&build)->text, "No such file"));
     build_free(&build);

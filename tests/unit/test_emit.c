@@ -95,11 +95,13 @@ static void a_job_is_read(void **state)
     (void)state;
     struct work work;
     struct err err = {0};
-    assert_true(parse(&work,
-                      "{\"nonce\":\"a\",\"source\":\"k é.cu\",\"out\":\"/o\",\"backend\":\"sim\","
-                      "\"stages\":[\"check\",\"disasm\"],\"seed\":7,\"later\":1}\n",
-                      &err));
+    assert_true(
+        parse(&work,
+              "{\"nonce\":\"a\",\"source\":\"k é.cu\",\"out\":\"/o\",\"backend\":\"sim\","
+              "\"stages\":[\"check\",\"disasm\"],\"seed\":7,\"beside\":\"b\",\"later\":1}\n",
+              &err));
     assert_string_equal(work.source, "/here/k é.cu");
+    assert_string_equal(work.folder, "/here/b");
     assert_string_equal(work.out, "/o");
     assert_string_equal(work.name, "kernel.cu");
     assert_int_equal(work.backend, BACKEND_SIM);

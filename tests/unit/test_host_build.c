@@ -82,7 +82,7 @@ static struct host_build make(const struct host_builder *builder, const char *so
     struct host_build build;
     struct err err = {0};
     char *path = put("kernel.cu", source);
-    if (!host_build_make(builder, &build, path, "kernel.cu", &err))
+    if (!host_build_make(builder, &build, path, NULL, "kernel.cu", &err))
         fail_msg("%s", err.text);
     free(path);
     return build;

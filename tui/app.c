@@ -231,12 +231,36 @@ static void build(struct app *app, enum pane pane, int columns)
     view->stale = false;
 }
 
+/* The area as the layout has it, and for code with the edges of its column where that shows all. */
+static struct rect widen(const struct app *app, enum pane pane, struct rect text)
+{
+    int widest = (int)app->pane[pane].viewer.widest;
+    if (pane == PANE_CODE && widest > text.cols && widest <= text.cols + PANE_CODE_EDGES) {
+        text.col -= PANE_CODE_EDGES / 2;
+        text.cols += PANE_CODE_EDGES;
+    }
+    return text;
+}
+
+struct rect app_text_of(const struct app *app, enum pane pane)
+{
+    return widen(app, pane, layout_text_of(&app->layout, pane));
+}
+
+static void resize(struct app *app, enum pane pane, struct rect text)
+{
+    text = widen(app, pane, text);
+    viewer_resize(&app->pane[pane].viewer, text.cols, text.rows - pane_foot_rows(pane, text.rows));
+}
+
 static void settle_pane(struct app *app, enum pane pane, struct rect text)
 {
-    struct pane_view *view = &app->pane[pane];
-    viewer_resize(&view->viewer, text.cols, text.rows - pane_foot_rows(pane, text.rows));
-    if (view->stale || (view->columns != text.cols && pane_facts(pane).by_width))
-        build(app, pane, text.cols);
+    const struct pane_view *view = &app->pane[pane];
+    resize(app, pane, text);
+    if (!view->stale && (view->columns == text.cols || !pane_facts(pane).by_width))
+        return;
+    build(app, pane, text.cols);
+    resize(app, pane, text);
 }
 
 static void settle_hint(struct app *app)

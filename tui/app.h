@@ -189,6 +189,9 @@ void app_bring(struct app *app, enum pane pane);
 enum pane app_focused(const struct app *app);
 enum pane app_shown(const struct app *app, int column);
 
+/* The pane's text area. Code that fits only if it takes the column's margins too has them. */
+struct rect app_text_of(const struct app *app, enum pane pane);
+
 /* What the panes are about: the attempt shown, running or last. */
 const json_t *app_record(const struct app *app);
 const struct exhibit *app_exhibit(const struct app *app);

@@ -24,7 +24,7 @@ static void print_doc(const struct doc *doc)
 static void print_question(const struct quiz *quiz, int number)
 {
     struct doc doc = {0};
-    quiz_show(quiz, number, &doc);
+    quiz_show(quiz, number, &doc, 0);
     while (doc.line_count && doc.lines[doc.line_count - 1].tag == QUIZ_TAG_CHECK)
         doc.line_count--; /* a button of the screen */
     print_doc(&doc);

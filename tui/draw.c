@@ -155,7 +155,8 @@ static void blit_piece(void *context, const struct viewer_piece *piece)
         cells_lay(blit->cells, blit->row, blit->col + piece->column, used, OVER_MATCH);
 }
 
-static void draw_text(struct cells *cells, const struct pane_view *view, struct rect at,
+/* `mark` is the column of the cursor's mark. */
+static void draw_text(struct cells *cells, const struct pane_view *view, struct rect at, int mark,
                       bool focused)
 {
     for (int row = 0; row < at.rows; row++) {
@@ -178,7 +179,7 @@ static void draw_text(struct cells *cells, const struct pane_view *view, struct 
             }
         }
         if (focused)
-            cells_put_str(cells, at.row + row, at.col - 1, 1, STYLE_KEY, "▸");
+            cells_put_str(cells, at.row + row, mark, 1, STYLE_KEY, "▸");
     }
 }
 
@@ -207,11 +208,12 @@ static void draw_column(const struct app *app, struct cells *cells, int column)
     enum pane pane = app_shown(app, column);
     bool focused = pane == app_focused(app) && !app->help_open && !app->hint_open;
     draw_tabs(app, cells, column, focused);
-    struct rect text = layout_text_of(&app->layout, pane), foot = text;
+    struct rect text = app_text_of(app, pane), foot = text;
     foot.rows = pane_foot_rows(pane, text.rows);
     text.rows -= foot.rows;
     foot.row += text.rows;
-    draw_text(cells, &app->pane[pane], text, focused);
+    int mark = text.col > at->box.col ? text.col - 1 : text.col + PANE_CODE_MARK;
+    draw_text(cells, &app->pane[pane], text, mark, focused);
     if (foot.rows)
         draw_foot(app, cells, pane, foot);
     if (column + 1 < app->layout.column_count) {
@@ -248,7 +250,7 @@ static void draw_help(const struct app *app, struct cells *cells)
     struct rect box = {1, 0, app->rows - 3, app->cols};
     draw_box(cells, box, _("Keys"));
     struct rect text = {3, 2, app->rows - 6, app->cols - 4};
-    draw_text(cells, &app->pane[PANE_HELP], text, false);
+    draw_text(cells, &app->pane[PANE_HELP], text, 1, false);
     put_right(cells, app->rows - 3, app->cols - 3, 20, STYLE_DIM, _(" Esc closes "));
 }
 
@@ -263,7 +265,7 @@ static void draw_hint(const struct app *app, struct cells *cells)
         box.row = 1;
     draw_box(cells, box, _("Hint"));
     struct rect text = {box.row + 2, box.col + 3, rows, viewer->columns};
-    draw_text(cells, &app->hint, text, false);
+    draw_text(cells, &app->hint, text, box.col, false);
     put_right(cells, box.row + box.rows - 1, box.col + box.cols - 3, box.cols - 6, STYLE_DIM,
               _(" H next hint, Esc closes "));
 }

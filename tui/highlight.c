@@ -397,6 +397,38 @@ static int digits_of(size_t number)
     return digits;
 }
 
+int highlight_columns(const char *text, size_t len)
+{
+    int widest = 0, columns = 0;
+    for (size_t from = 0, at = 0; at <= len; at++) {
+        if (at < len && text[at] != '\t' && text[at] != '\n')
+            continue;
+        columns += text_columns(text + from, at - from);
+        widest = columns > widest ? columns : widest;
+        columns = at < len && text[at] == '\t' ? (columns / 4 + 1) * 4 : 0;
+        from = at + 1;
+    }
+    return widest;
+}
+
+struct numbers {
+    int digits, blanks; /* of each number, and behind it; 0 for no numbers */
+};
+
+static struct numbers choose_numbers(const struct highlight_options *options, int digits,
+                                     const char *text, size_t len)
+{
+    const struct numbers forms[] = {{digits < 2 ? 2 : digits, 2}, {digits, 1}, {0, 0}};
+    enum { FORMS = sizeof forms / sizeof *forms };
+    int room = options->columns - options->indent - highlight_columns(text, len);
+    if (!options->numbers)
+        return forms[FORMS - 1];
+    for (size_t i = 0; options->columns > 0 && i < FORMS; i++)
+        if (forms[i].digits + forms[i].blanks <= room)
+            return forms[i];
+    return forms[0];
+}
+
 void highlight_code(struct doc *doc, enum language language, const char *text, size_t len,
                     const struct highlight_options *options)
 {
@@ -409,15 +441,17 @@ void highlight_code(struct doc *doc, enum language language, const char *text, s
     int tab_size = doc->tab_size;
     for (size_t i = 0; i < len; i++)
         lines += text[i] == '\n' || i + 1 == len;
-    int digits = digits_of(first + lines);
+    struct numbers numbers =
+        choose_numbers(options, digits_of(first + lines - (lines > 0)), text, len);
     doc->tab_size = 4;
     for (size_t at = 0, number = first; at < len; number++) {
         const char *end = memchr(text + at, '\n', len - at);
         size_t to = end ? (size_t)(end - text) : len;
         if (options->indent)
             doc_printf(doc, STYLE_NORMAL, "%*s", options->indent, "");
-        if (options->numbers)
-            doc_printf(doc, STYLE_LINE_NUMBER, "%*zu  ", digits < 2 ? 2 : digits, number);
+        if (numbers.digits)
+            doc_printf(doc, STYLE_LINE_NUMBER, "%*zu%*s", numbers.digits, number, numbers.blanks,
+                       "");
         doc_set_tab_origin(doc);
         highlight_line(doc, language, &state, text + at, to - at);
         struct doc_line *line = doc_end_line(doc);

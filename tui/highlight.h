@@ -34,8 +34,12 @@ struct highlight_options {
     bool numbers;     /* line numbers in front */
     int first_number; /* of the first line; 0 means 1 */
     int indent;       /* blank columns in front of everything */
+    int columns;      /* code that fits only with narrow numbers, or without, has such; 0: any */
     bool source;      /* set source_line to the line's number */
 };
+
+/* Columns of a text's widest line, with tabs of 4. */
+int highlight_columns(const char *text, size_t len);
 
 /* Adds a whole text, cleaned, as kept lines; tabs are 4 columns. */
 void highlight_code(struct doc *doc, enum language language, const char *text, size_t len,

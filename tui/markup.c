@@ -227,6 +227,7 @@ static void end_code(struct writer *writer)
     struct highlight_options options = {
         .numbers = writer->language != LANGUAGE_TEXT && !writer->options->no_numbers,
         .indent = margin_columns(writer),
+        .columns = writer->options->columns,
     };
     writer->in_code = false;
     flush_marker(writer);

@@ -37,6 +37,10 @@ void pane_build_history(const struct app *app, struct doc *doc, int columns);
 void pane_build_help(const struct app *app, struct doc *doc, int columns);
 void pane_build_hint(const struct app *app, struct doc *doc, int columns);
 
+/* Code that takes the edges of its column, a blank column on each side: where the mark of the
+ * cursor stands then, behind the line's number. */
+enum { PANE_CODE_EDGES = 2, PANE_CODE_MARK = 3 };
+
 /* Rows at the bottom of a pane, out of `rows`, that explain its current line; only listings have
  * them. */
 int pane_foot_rows(enum pane pane, int rows);

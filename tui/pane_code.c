@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MARGIN = 6 };
+/* In front of the code stand its number, a mark and the bar of the region. Where all of the code
+ * fits if mark and bar share one column, and the column's edges are used too, they do. */
+enum { MARGIN = 6, NARROW = PANE_CODE_MARK + 1 };
 
 /* What the record says about one line. `text` is borrowed from the record. */
 struct remark {
@@ -64,26 +66,30 @@ static void collect(struct remarks *remarks, const json_t *record, struct doc *d
                    record_text(one, "fault.text"));
 }
 
-static void add_margin(struct doc *doc, int number, const struct remarks *remarks, bool own)
+static void add_margin(struct doc *doc, int number, const struct remarks *remarks, bool own,
+                       bool narrow)
 {
     const struct remark *found = NULL;
     for (int i = 0; i < remarks->count && !found; i++)
         if (remarks->remark[i].line == number)
             found = &remarks->remark[i];
     doc_printf(doc, STYLE_LINE_NUMBER, "%3d", number);
-    doc_add_str(doc, found ? found->style : STYLE_NORMAL, found ? found->mark : " ");
-    doc_add_str(doc, STYLE_BORDER_FOCUS, own ? "▎" : " ");
-    doc_add_str(doc, STYLE_NORMAL, " ");
+    if (found || !narrow)
+        doc_add_str(doc, found ? found->style : STYLE_NORMAL, found ? found->mark : " ");
+    if (!found || !narrow)
+        doc_add_str(doc, STYLE_BORDER_FOCUS, own ? "▎" : " ");
+    if (!narrow)
+        doc_add_str(doc, STYLE_NORMAL, " ");
     doc_set_tab_origin(doc);
 }
 
-static void add_remarks(struct doc *doc, int number, const struct remarks *remarks)
+static void add_remarks(struct doc *doc, int number, const struct remarks *remarks, int margin)
 {
     for (int i = 0; i < remarks->count; i++) {
         const struct remark *remark = &remarks->remark[i];
         if (remark->line != number)
             continue;
-        doc_printf(doc, STYLE_NORMAL, "%*s", MARGIN, "");
+        doc_printf(doc, STYLE_NORMAL, "%*s", margin, "");
         doc_printf(doc, remark->style, "%s ", remark->mark);
         size_t len = strlen(remark->text);
         bool cut = len > REMARK_BYTES; /* the whole of it stands in Correctness */
@@ -91,7 +97,7 @@ static void add_remarks(struct doc *doc, int number, const struct remarks *remar
                 cut ? utf8_whole(remark->text, REMARK_BYTES) : len);
         doc_add_str(doc, remark->style, cut ? "…" : "");
         struct doc_line *line = doc_end_line(doc);
-        line->indent = MARGIN + 2;
+        line->indent = (uint16_t)(margin + 2);
         line->source_line = number;
     }
 }
@@ -108,8 +114,9 @@ void pane_build_code(const struct app *app, struct doc *doc, int columns)
     struct remarks remarks = {.count = 0};
     struct highlight state = {0};
     const char *at = buf_str(kernel), *end = at + kernel->len;
+    int widest = highlight_columns(at, kernel->len);
     bool own = false;
-    (void)columns;
+    bool narrow = widest + MARGIN > columns && widest + NARROW <= columns + PANE_CODE_EDGES;
     if (is_judged(app))
         collect(&remarks, app_record(app), doc);
     doc->tab_size = 4;
@@ -122,14 +129,14 @@ void pane_build_code(const struct app *app, struct doc *doc, int columns)
         size_t len = newline ? (size_t)(newline - at) : (size_t)(end - at);
         if (memmem(at, len, "// <<< your code", 16))
             own = false;
-        add_margin(doc, number, &remarks, own);
+        add_margin(doc, number, &remarks, own, narrow);
         if (memmem(at, len, "// >>> your code", 16))
             own = true;
         highlight_line(doc, LANGUAGE_CUDA, &state, at, len);
         struct doc_line *line = doc_end_line(doc);
         line->keep = true;
         line->source_line = number;
-        add_remarks(doc, number, &remarks);
+        add_remarks(doc, number, &remarks, narrow ? NARROW : MARGIN);
         at += len + (newline != NULL);
     }
 }

@@ -5,12 +5,11 @@
 
 void pane_build_quiz(const struct app *app, struct doc *doc, int columns)
 {
-    (void)columns;
     if (app->quiz.count == 0) {
         pane_paragraph(doc, STYLE_DIM, _("The quiz appears here once a lab is open."));
         return;
     }
-    quiz_show(&app->quiz, app->question, doc);
+    quiz_show(&app->quiz, app->question, doc, columns);
     doc_add_str(doc, STYLE_NORMAL, "\n");
     pane_to_do(app, doc);
     if (quiz_score(&app->quiz) == app->quiz.count)

@@ -11,10 +11,10 @@
 void pane_build_lesson(const struct app *app, struct doc *doc, int columns)
 {
     const struct buf *text = &app->text[TEXT_LESSON];
-    (void)columns;
+    const struct markup_options options = {.columns = columns};
     if (text->len == 0)
         pane_paragraph(doc, STYLE_DIM, _("Choose a lab in the course (o) and press Enter."));
-    markup_add(doc, buf_str(text), text->len, NULL);
+    markup_add(doc, buf_str(text), text->len, &options);
 }
 
 /* Why there is no listing: it was skipped, the kernel did not compile, or nothing ran yet. */

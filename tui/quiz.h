@@ -87,7 +87,8 @@ json_t *quiz_to_json(const struct quiz *quiz); /* new reference */
 /* What the tag of a doc line means. */
 enum { QUIZ_TAG_CHOICE = 1 /* + index of the choice */, QUIZ_TAG_CHECK = 100 };
 
-/* Shows one question. Lines that belong to a choice have its tag, also where they wrap. */
-void quiz_show(const struct quiz *quiz, int question, struct doc *doc);
+/* Shows one question. Lines that belong to a choice have its tag, also where they wrap. Code
+ * is to fit `columns`; 0: any. */
+void quiz_show(const struct quiz *quiz, int question, struct doc *doc, int columns);
 
 #endif

@@ -35,12 +35,18 @@ static void show_head(const struct quiz *quiz, int number, struct doc *doc)
     doc_end_line(doc);
 }
 
-static void show_markup(struct doc *doc, const char *text, const char *marker,
+struct view {
+    struct doc *doc;
+    int columns;
+};
+
+static void show_markup(struct view view, const char *text, const char *marker,
                         enum style marker_style, enum style style, int tag)
 {
+    struct doc *doc = view.doc;
     size_t from = doc->line_count;
     struct markup_options options = {
-        .style = style, .marker = marker, .marker_style = marker_style};
+        .style = style, .columns = view.columns, .marker = marker, .marker_style = marker_style};
     markup_add(doc, text, strlen(text), &options);
     for (size_t i = from; i < doc->line_count; i++)
         doc->lines[i].tag = tag;
@@ -53,7 +59,7 @@ static bool shows_why(const struct quiz_question *question, int choice)
     return question->right || (question->answered && question->chosen >> choice & 1);
 }
 
-static void show_choice(const struct quiz_question *question, int index, struct doc *doc)
+static void show_choice(const struct quiz_question *question, int index, struct view view)
 {
     const struct quiz_choice *choice = &question->choices[index];
     bool chosen = question->chosen >> index & 1;
@@ -71,9 +77,9 @@ static void show_choice(const struct quiz_question *question, int index, struct 
                           : ' ',
                  'a' + index);
     int tag = QUIZ_TAG_CHOICE + index;
-    show_markup(doc, choice->text, marker, style, STYLE_NORMAL, tag);
+    show_markup(view, choice->text, marker, style, STYLE_NORMAL, tag);
     if (shows_why(question, index))
-        show_markup(doc, choice->why, "       ", STYLE_DIM, STYLE_QUOTE, tag);
+        show_markup(view, choice->why, "       ", STYLE_DIM, STYLE_QUOTE, tag);
 }
 
 static void show_what_decides(const struct quiz_question *question, struct doc *doc)
@@ -125,8 +131,9 @@ static void show_result(const struct quiz_question *question, struct doc *doc)
     doc_end_line(doc);
 }
 
-void quiz_show(const struct quiz *quiz, int number, struct doc *doc)
+void quiz_show(const struct quiz *quiz, int number, struct doc *doc, int columns)
 {
+    const struct view view = {doc, columns};
     if (number < 0 || number >= quiz->count) {
         doc_printf(doc, STYLE_DIM, "%s", _("This lab has no quiz."));
         doc_end_line(doc);
@@ -134,13 +141,13 @@ void quiz_show(const struct quiz *quiz, int number, struct doc *doc)
     }
     const struct quiz_question *question = &quiz->questions[number];
     show_head(quiz, number, doc);
-    show_markup(doc, question->title, "", STYLE_NORMAL, STYLE_HEADING, 0);
+    show_markup(view, question->title, "", STYLE_NORMAL, STYLE_HEADING, 0);
     doc_end_line(doc);
     if (*question->body) {
-        show_markup(doc, question->body, "", STYLE_NORMAL, STYLE_NORMAL, 0);
+        show_markup(view, question->body, "", STYLE_NORMAL, STYLE_NORMAL, 0);
         doc_end_line(doc);
     }
     for (int i = 0; i < question->choice_count; i++)
-        show_choice(question, i, doc);
+        show_choice(question, i, view);
     show_result(question, doc);
 }

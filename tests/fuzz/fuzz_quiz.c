@@ -18,7 +18,7 @@ static void answer_all(struct quiz *quiz)
             quiz_choose(quiz, question, choice);
             quiz_check(quiz, question);
             quiz_measure(quiz, record);
-            quiz_show(quiz, question, &doc);
+            quiz_show(quiz, question, &doc, 80);
             check_doc(&doc);
             doc_free(&doc);
         }

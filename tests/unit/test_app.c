@@ -433,6 +433,50 @@ static void random_keys_never_break_it(void **state)
     app_free(&app);
 }
 
+/* 120 lines, the 110th of `widest` columns, all of them in the student's region. */
+static void show_code(struct app *app, int widest)
+{
+    struct buf kernel = {0};
+    buf_add_str(&kernel, "// >>> your code\n");
+    for (int i = 2; i <= 120; i++)
+        buf_printf(&kernel, "%-*send%d\n", i == 110 ? widest - 9 : 3, "\tx", i);
+    app_set_kernel(app, kernel.data, kernel.len);
+    buf_free(&kernel);
+    press(app, '2');
+}
+
+static void code_of_76_columns_is_whole_at_80(void **state)
+{
+    (void)state;
+    struct app app;
+    fill(&app);
+    resize(&app, 80, 24);
+    show_code(&app, 72);
+    expect(&app, "\n   6 ▎     x end6\n");
+    show_code(&app, 73);
+    expect(&app, "\n   6▎    x end6\n");
+    show_code(&app, 76);
+    press(&app, 'g');
+    expect(&app, "\n  1▸// >>> your code\n");
+    expect(&app, "\n  2!    x end2\n    ! read before");
+    press(&app, 'G');
+    expect(&app, "end110\n");
+    expect(&app, "\n120▸    x end120\n");
+    press(&app, 'l');
+    assert_int_equal(app.pane[PANE_CODE].viewer.left, 0);
+    press(&app, '1');
+    expect(&app, "\n Lesson\n");
+    show_code(&app, 77); /* scrolled sideways, with room for the marks that say so */
+    press(&app, 'G');
+    expect(&app, "▸\n");
+    expect(&app, "\n▸120 ▎     x end120\n");
+    resize(&app, 140, 40);
+    show_code(&app, 76);
+    press(&app, 'g');
+    expect(&app, "\n▸  1   // >>> your code");
+    app_free(&app);
+}
+
 static int load_course(void **state)
 {
     (void)state;
@@ -458,6 +502,7 @@ int main(void)
         cmocka_unit_test(the_history_asks_before_it_restores),
         cmocka_unit_test(a_past_attempt_is_shown_until_esc),
         cmocka_unit_test(enter_goes_between_message_and_line),
+        cmocka_unit_test(code_of_76_columns_is_whole_at_80),
         cmocka_unit_test(a_listing_explains_its_line),
         cmocka_unit_test(enter_goes_back_where_it_came_from),
         cmocka_unit_test(search_finds_and_goes_on),

@@ -126,6 +126,31 @@ static void numbers_tabs_and_dirt(void **state)
     doc_free(&doc);
 }
 
+static void numbers_give_way_to_code(void **state)
+{
+    (void)state;
+    static const struct {
+        int columns;
+        const char *want;
+    } rows[] = {{0, " 9      ab\n10  日b\n"}, {10, " 9      ab\n10  日b\n"},
+                {9, " 9     ab\n10 日b\n"},   {8, "    ab\n日b\n"},
+                {6, "    ab\n日b\n"},         {5, " 9      ab\n10  日b\n"}};
+    assert_int_equal(highlight_columns("a\tb\n日本\n", 10), 5);
+    assert_int_equal(highlight_columns("\tab\n日b", 8), 6);
+    assert_int_equal(highlight_columns("", 0), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct doc doc = {0};
+        struct buf have = {0};
+        struct highlight_options options = {
+            .numbers = true, .first_number = 9, .columns = rows[i].columns};
+        highlight_code(&doc, LANGUAGE_CUDA, "\tab\n日b", 8, &options);
+        dump_text(&have, &doc);
+        assert_string_equal(buf_str(&have), rows[i].want);
+        buf_free(&have);
+        doc_free(&doc);
+    }
+}
+
 static void names_of_languages(void **state)
 {
     (void)state;
@@ -175,6 +200,7 @@ int main(void)
         cmocka_unit_test(ptx_tokens),
         cmocka_unit_test(sass_tokens),
         cmocka_unit_test(numbers_tabs_and_dirt),
+        cmocka_unit_test(numbers_give_way_to_code),
         cmocka_unit_test(names_of_languages),
         cmocka_unit_test(nothing_is_lost),
     };

@@ -274,7 +274,7 @@ static void check_shown(const struct quiz *quiz, int question, const char *want)
 {
     struct doc doc = {0};
     struct buf have = {0};
-    quiz_show(quiz, question, &doc);
+    quiz_show(quiz, question, &doc, 0);
     dump_text(&have, &doc);
     if (strcmp(buf_str(&have), want) != 0)
         fail_msg("\n--- got\n%s--- want\n%s", buf_str(&have), want);
@@ -310,7 +310,7 @@ static void what_is_shown(void **state)
                 "Question 3 of 4   x.[+].\n\nHow fast?\n\n  a) slow\n+ b) medium\n       good\n"
                 "  c) fast\n\n+ You measured 1.25. As you predicted.\n");
     struct doc doc = {0};
-    quiz_show(&quiz, 1, &doc);
+    quiz_show(&quiz, 1, &doc, 0);
     assert_int_equal(doc.lines[5].tag, QUIZ_TAG_CHOICE + 1);
     assert_int_equal(doc.lines[5].indent, 9);
     assert_int_equal(doc.lines[doc.line_count - 1].tag, QUIZ_TAG_CHECK);
@@ -336,7 +336,7 @@ static void the_courses_quizzes_are_valid(void **state)
         assert_true(quiz.count > 0);
         for (int question = 0; question < quiz.count; question++) {
             struct doc doc = {0};
-            quiz_show(&quiz, question, &doc);
+            quiz_show(&quiz, question, &doc, 0);
             assert_true(doc.line_count > 5);
             doc_free(&doc);
         }

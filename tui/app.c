@@ -210,6 +210,13 @@ static void go_to_code_line(struct app *app)
         }
 }
 
+/* Blank lines at the end would be rows to scroll to where nothing is to be seen. */
+static void trim_end(struct doc *doc)
+{
+    while (doc->line_count > 0 && !doc->open && doc->lines[doc->line_count - 1].columns == 0)
+        doc->line_count--;
+}
+
 static void build(struct app *app, enum pane pane, int columns)
 {
     struct pane_view *view = &app->pane[pane];
@@ -222,6 +229,7 @@ static void build(struct app *app, enum pane pane, int columns)
     doc_free(&view->doc);
     view->doc = (struct doc){0};
     pane_build(pane, app, &view->doc, columns);
+    trim_end(&view->doc);
     viewer_show(&view->viewer, &view->doc, true);
     if (facts.lists)
         settle_cursor(view, tag);

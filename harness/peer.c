@@ -4,8 +4,6 @@
 #include "cublas.h"
 #include "measure.h"
 
-static const double CUB_WAIT_MS = 8000; /* the time stage has 20 s, and may wait for its turn */
-
 static const struct about {
     const char *name, *unit;
 } about[] = {
@@ -33,10 +31,10 @@ static bool measure_cublas(struct interval *ms, struct bench *bench, const char 
 }
 
 static bool measure_cub(struct interval *ms, struct bench *bench, struct cub_build *build,
-                        struct err *err)
+                        double most_ms, struct err *err)
 {
     struct cub cub;
-    const char *object = cub_build_wait(build, CUB_WAIT_MS, err);
+    const char *object = cub_build_wait(build, most_ms > 0 ? most_ms : 0, err);
     if (!object)
         return false;
     bool ok = cub_open(&cub, object, bench->gpu, bench->shape.n, err) &&
@@ -46,14 +44,14 @@ static bool measure_cub(struct interval *ms, struct bench *bench, struct cub_bui
 }
 
 bool peer_measure(struct interval *ms, struct bench *bench, const struct peer_places *places,
-                  struct err *err)
+                  double most_ms, struct err *err)
 {
     switch (bench->lab->peer) {
     case LAB_PEER_SGEMM:
     case LAB_PEER_TF32_GEMM:
         return places->cublas && measure_cublas(ms, bench, places->cublas, err);
     case LAB_PEER_CUB:
-        return places->cub && measure_cub(ms, bench, places->cub, err);
+        return places->cub && measure_cub(ms, bench, places->cub, most_ms, err);
     case LAB_NO_PEER:
         break;
     }

@@ -21,10 +21,11 @@ struct peer_places {       /* where libraries are */
 /* Whether peer_measure would have to wait for the peer first. */
 bool peer_is_late(const struct lab *lab, const struct peer_places *places);
 
-/* Milliseconds of one call, on the bench's buffers after all else. False when there is none: err
+/* Milliseconds of one call, on the bench's buffers after all else; waits most_ms at most for a peer
+ * that is late. False when there is none: err
  * says why, and is empty for a lab without a peer or a machine without cuBLAS. */
 bool peer_measure(struct interval *ms, struct bench *bench, const struct peer_places *places,
-                  struct err *err);
+                  double most_ms, struct err *err);
 
 /* Writes `library` and `of_library` of a record's `timing` (docs/record.md). */
 void peer_write(const struct interval *ms, const struct bench *bench, double yours_ms,

@@ -8,6 +8,7 @@
 #include "peer.h"
 #include "turn.h"
 
+#include "base/clock.h"
 #include "base/msg.h"
 
 #include <math.h>
@@ -17,6 +18,8 @@
 
 static const double TURN_MS = 8000;     /* most to wait for another Stride */
 static const double MEASURE_PART = 0.6; /* of the budget; the rest is for memory and checking */
+/* When nobody waits for a peer any more: the reader of the record gives this stage 20 s. */
+static const double PEER_UNTIL_MS = 17000;
 static const double LAUNCH_BOUND = 0.8; /* launching took this part of the kernels' own time */
 
 struct work { /* of one timing_run */
@@ -27,6 +30,7 @@ struct work { /* of one timing_run */
     struct nvml_state state;
     struct limit limit;   /* value 0: none */
     struct interval peer; /* of the library, in milliseconds; median 0: none */
+    double began_ms;
 };
 
 static void __attribute__((format(printf, 3, 4)))
@@ -109,7 +113,7 @@ static void summarise(struct work *work, enum measure_verdict verdict, const cha
                                  ? _(", %.0f %% of this card's read bandwidth")
                              : work->request->about->limit == LIMIT_FMA
                                  ? _(", %.0f %% of this card's FMA rate")
-                                 : _(", %.0f %% of this card's Tensor Core rate");
+                                 : _(", %.0f %% of this card's mma.sync rate");
         snprintf(out->summary + len, sizeof out->summary - len, format, 100 * of_limit);
     }
 }
@@ -121,7 +125,8 @@ static void measure_peer(struct work *work)
     struct err why = {0};
     if (peer_is_late(request->lab, &request->peers))
         note((void *)(uintptr_t)request, _("CUB is compiled for this card, once: some seconds"));
-    if (!peer_measure(&work->peer, &work->bench, &request->peers, &why)) {
+    if (!peer_measure(&work->peer, &work->bench, &request->peers,
+                      PEER_UNTIL_MS - (clock_ms() - work->began_ms), &why)) {
         work->peer.median = 0;
         if (why.text[0])
             note((void *)(uintptr_t)request, why.text);
@@ -219,7 +224,7 @@ static bool time_and_check(struct work *work, const char *uuid, struct err *err)
 bool timing_run(struct timing_result *out, const struct timing_request *request, struct err *err)
 {
     *out = (struct timing_result){.verdict = VERDICT_PASS};
-    struct work work = {.request = request, .out = out};
+    struct work work = {.request = request, .out = out, .began_ms = clock_ms()};
     struct gpu_info info;
     struct turn turn;
     struct err refused = {0};

@@ -3,7 +3,7 @@
  *
  * y[i] must become a * x[i] + y[i], once, for every i from 0 to n - 1.
  *
- * The shape is fixed: blocks of 256 threads, one block for each 1,024
+ * The shape is fixed: blocks of 256 threads, one block for each 4,096
  * elements that there are, but at least 1 and at most 1,056. So there are
  * far fewer threads than elements, and n may be any number: 1, 257, a prime,
  * or 32 million. */
@@ -17,7 +17,7 @@
 #endif
 
 LAB_CONSTANT(kSaxpyThreadsPerBlock, 256);
-LAB_CONSTANT(kSaxpyElementsPerBlock, 1024); /* and more, from here on: */
+LAB_CONSTANT(kSaxpyElementsPerBlock, 4096); /* and more, from here on: */
 LAB_CONSTANT(kSaxpyMostBlocks, 1056);
 
 #endif

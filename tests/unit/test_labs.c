@@ -173,8 +173,8 @@ static void saxpy_has_fewer_threads_than_elements(void **state)
     const struct lab *lab = lab_find("first-kernel");
     struct lab_shape shape;
     assert_true(lab->shape(&shape, 1) && shape.grid[0] == 1);
-    assert_true(lab->shape(&shape, 1024) && shape.grid[0] == 1);
-    assert_true(lab->shape(&shape, 1025) && shape.grid[0] == 2);
+    assert_true(lab->shape(&shape, 4096) && shape.grid[0] == 1);
+    assert_true(lab->shape(&shape, 4097) && shape.grid[0] == 2);
     assert_true(lab->shape(&shape, 1 << 25) && shape.grid[0] == 1056);
     assert_false(lab->shape(&shape, INT32_MAX));
 }

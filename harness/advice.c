@@ -24,6 +24,12 @@ static const struct {
     {"Unresolved extern function", N_("It is declared and called, but has no body here.")},
     {"Not a name of any known instruction", N_("The text of asm(...) goes to the assembler as it "
                                                "stands; look at the spelling and the dots.")},
+    {"out of memory",
+     N_("The compiler may use 4 GiB of memory here. Is something very large included, or does a "
+        "template call itself without an end?")},
+    {"std::bad_alloc",
+     N_("The compiler may use 4 GiB of memory here. Is something very large included, or does a "
+        "template call itself without an end?")},
     {"calling a __host__ function", N_("Write __device__ before a function that a kernel calls.")},
 };
 

@@ -2,6 +2,7 @@
 
 #include "advice.h"
 #include "emit.h"
+#include "includes.h"
 
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
@@ -117,7 +118,7 @@ char *build_folder(const char *path)
 }
 
 /* Reads the source; what the student did to the file is a complaint, not an error. */
-bool build_read_source(struct build *build, const char *path)
+bool build_read_source(struct build *build, const char *path, const char *folder)
 {
     struct err why = {0};
     if (!file_read(&build->source, path, SOURCE_MOST, &why)) {
@@ -134,7 +135,7 @@ bool build_read_source(struct build *build, const char *path)
                         _("the file holds bytes that are not text; save it as UTF-8"));
         return false;
     }
-    return true;
+    return includes_check(build, folder);
 }
 
 /* Where headers are looked for, in this order. */
@@ -314,7 +315,7 @@ bool compiler_build(struct compiler *compiler, struct build *out, const char *pa
     double start = clock_ms();
     char *own = folder ? mem_strdup(folder) : build_folder(path);
     *out = (struct build){.name = mem_strdup(name)};
-    bool ran = !build_read_source(out, path) || build_text(compiler, out, own, err);
+    bool ran = !build_read_source(out, path, own) || build_text(compiler, out, own, err);
     snprintf(out->arch, sizeof out->arch, "%s", compiler->arch);
     out->ms = clock_ms() - start;
     if (!ran)

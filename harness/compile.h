@@ -61,11 +61,11 @@ bool compiler_build(struct compiler *compiler, struct build *out, const char *pa
 void build_free(struct build *build);
 
 /* The pieces of compiler_build that host_build.c shares: the folder that a file lies in (free()
- * it); reads the source (false, with a complaint, when it is no text);
+ * it); reads the source (false, with a complaint, when it is no text or includes what is no file);
  * whether it includes headers that are not the lab's; a complaint about a copy of lab.h in `folder`
  * that differs; a complaint for a compiler that failed without one. */
 char *build_folder(const char *path);
-bool build_read_source(struct build *build, const char *path);
+bool build_read_source(struct build *build, const char *path, const char *folder);
 bool build_has_own_headers(const struct build *build);
 void build_compare_header(struct build *build, const char *lab_header, const char *folder);
 void build_explain_silence(struct build *build, int status);

@@ -188,11 +188,23 @@ static bool recognise_tool(struct line line, struct diagnostic *out)
     return true;
 }
 
+/* cc1plus: out of memory allocating 4294967312 bytes ...   with no word that calls it an error. */
+static bool recognise_end(struct line line, struct diagnostic *out)
+{
+    static const char *const signs[] = {": out of memory allocating ", "LLVM ERROR: out of memory",
+                                        "std::bad_alloc"};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (memmem(line.text, line.len, signs[i], strlen(signs[i])))
+            return fill(out, (struct line){0}, 0, 0, SEVERITY_ERROR, line);
+    return false;
+}
+
 static bool recognise(struct line line, struct diagnostic *out)
 {
     if (!line.len || isspace((unsigned char)*line.text))
         return false;
-    return recognise_tool(line, out) || recognise_front_end(line, out) || recognise_host(line, out);
+    return recognise_tool(line, out) || recognise_front_end(line, out) ||
+           recognise_host(line, out) || recognise_end(line, out);
 }
 
 /* Lines that only sum up what others said. */

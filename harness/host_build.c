@@ -411,7 +411,7 @@ bool host_build_make(const struct host_builder *builder, struct host_build *out,
     double start = clock_ms();
     char *own = folder ? mem_strdup(folder) : build_folder(path);
     *out = (struct host_build){.build.name = mem_strdup(name)};
-    bool ran = !build_read_source(&out->build, path) || build_text(builder, out, own, err);
+    bool ran = !build_read_source(&out->build, path, own) || build_text(builder, out, own, err);
     snprintf(out->build.arch, sizeof out->build.arch, "%s", builder->arch);
     out->build.ms = clock_ms() - start;
     if (!ran)

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MEMORY_MOST (4ull << 30)
 
 enum { NVRTC_COMPILATION = 6, NVRTC_BUILTIN = 7, LOG_MOST = 1 << 20 };
 
@@ -113,6 +117,21 @@ static void drop_nul(struct buf *text)
         text->len--;
 }
 
+/* A source can make the compiler want any amount of memory, and it runs in this process: for as
+ * long as it runs there are 4 GiB more than what is in use. */
+static void limit_memory(struct rlimit *before)
+{
+    unsigned long long data = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    bool known = file && fscanf(file, "%*u %*u %*u %*u %*u %llu", &data) == 1;
+    if (file)
+        fclose(file);
+    getrlimit(RLIMIT_DATA, before);
+    rlim_t most = data * (rlim_t)sysconf(_SC_PAGESIZE) + MEMORY_MOST;
+    if (known && most < before->rlim_cur)
+        setrlimit(RLIMIT_DATA, &(struct rlimit){most, before->rlim_max});
+}
+
 bool nvrtc_compile(const struct nvrtc *nvrtc, struct compiler_output *out, const char *source,
                    const char *name, int header_count, const char *const *headers,
                    const char *const *names, int option_count, const char *const *options,
@@ -123,7 +142,10 @@ bool nvrtc_compile(const struct nvrtc *nvrtc, struct compiler_output *out, const
     int status = nvrtc->create(&program, source, name, header_count, headers, names);
     if (status)
         return err_set(err, _("NVRTC refused the program: %s"), nvrtc->error_string(status));
+    struct rlimit before;
+    limit_memory(&before);
     out->status = status = nvrtc->compile(program, option_count, options);
+    setrlimit(RLIMIT_DATA, &before);
     fetch(&out->log, program, nvrtc->log_size, nvrtc->log);
     fetch(&out->ptx, program, nvrtc->ptx_size, nvrtc->ptx);
     fetch(&out->cubin, program, nvrtc->cubin_size, nvrtc->cubin);

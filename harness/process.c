@@ -117,9 +117,11 @@ bool process_start(struct process *out, char *const argv[], const char *folder, 
         process_abandon(out);
         return err_set(err, _("cannot start %s: %s"), argv[0], strerror(failed));
     }
-    /* A tool that writes without end is stopped by the system, not by us. */
+    /* A tool that writes without end, or takes all memory, is stopped by the system, not by us. */
     struct rlimit most = {PROCESS_OUTPUT_MOST + 4096, PROCESS_OUTPUT_MOST + 4096};
+    struct rlimit memory = {PROCESS_MEMORY_MOST, PROCESS_MEMORY_MOST};
     prlimit(out->pid, RLIMIT_FSIZE, &most, NULL);
+    prlimit(out->pid, RLIMIT_AS, &memory, NULL);
     return true;
 }
 

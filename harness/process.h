@@ -3,7 +3,8 @@
  * A struct process owns the running child; process_finish reaps it and hands its output over. The
  * child stays in the harness's process group, so that whoever kills that group ends it too.
  *
- * Nothing goes through a shell, and no output of any size can block the child or fill the memory.
+ * Nothing goes through a shell, and nothing that a tool reads or writes can block it
+ * or fill the memory.
  */
 #ifndef STRIDE_HARNESS_PROCESS_H
 #define STRIDE_HARNESS_PROCESS_H
@@ -14,6 +15,9 @@
 #include <sys/types.h>
 
 enum { PROCESS_OUTPUT_MOST = 32 << 20 };
+
+/* Of addresses, for the tool and each that it starts. */
+#define PROCESS_MEMORY_MOST (4ull << 30)
 
 struct process {
     pid_t pid;     /* 0 when nothing runs */

@@ -232,6 +232,25 @@ static void no_option_of_the_compiler_is_recommended(void **state)
     }
 }
 
+/* Such a line does not call itself an error. */
+static void a_compiler_without_memory_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const logs[] = {
+        "\ncc1plus: out of memory allocating 4294967312 bytes after a total of 2146304 bytes\n",
+        "k.cu(1): catastrophic error: out of memory\n  #include \"big.h\"\n  ^\n\n",
+        "terminate called after throwing an instance of 'std::bad_alloc'\n",
+    };
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        struct diagnostics list = parse(logs[i]);
+        advice_add(&list, "", "kernel.cu");
+        assert_int_equal(list.count, 1);
+        assert_int_equal(list.items[0].severity, SEVERITY_ERROR);
+        assert_non_null(strstr(list.items[0].text, "4 GiB of memory here"));
+        diagnostics_free(&list);
+    }
+}
+
 static void host_compilers_are_understood(void **state)
 {
     (void)state;
@@ -287,6 +306,7 @@ int main(void)
         cmocka_unit_test(repeated_errors_are_said_once),
         cmocka_unit_test(errors_without_a_line_find_the_name_they_quote),
         cmocka_unit_test(no_option_of_the_compiler_is_recommended),
+        cmocka_unit_test(a_compiler_without_memory_is_an_error),
         cmocka_unit_test(host_compilers_are_understood),
         cmocka_unit_test(floods_and_controls_are_tamed),
     };

@@ -48,6 +48,15 @@ static void output_and_status_come_back(void **state)
     close(input);
 }
 
+static void a_tool_has_so_much_memory(void **state)
+{
+    (void)state;
+    struct process_result result = run(
+        SHELL("until [ \"$(ulimit -v)\" = 4194304 ]; do :; done; echo limited"), -1, NULL, 20000);
+    assert_string_equal(buf_str(&result.out), "limited\n");
+    process_result_free(&result);
+}
+
 static void a_tool_that_hangs_is_killed(void **state)
 {
     (void)state;
@@ -116,6 +125,7 @@ int main(void)
     setenv("CPATH", "/evil", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(output_and_status_come_back),
+        cmocka_unit_test(a_tool_has_so_much_memory),
         cmocka_unit_test(a_tool_that_hangs_is_killed),
         cmocka_unit_test(a_grandchild_that_stays_holds_nobody_up),
         cmocka_unit_test(a_flood_is_cut),

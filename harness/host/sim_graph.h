@@ -50,8 +50,9 @@ struct graph {
 };
 
 struct graph_exec {
-    struct graph *graph;
-    struct op *last; /* the end of its newest launch; a reference */
+    struct graph *graph;        /* its own copy ... */
+    const struct graph *origin; /* ... of this one */
+    struct op *last;            /* the end of its newest launch; a reference */
     struct stream *stream;
     unsigned long long flags;
     bool destroyed;

@@ -60,6 +60,20 @@ static bool has_circle(const struct graph *graph)
     return circle;
 }
 
+/* "Only one instantiation of the graph may exist at any point in time", for graphs with memory
+ * nodes: their memory has one address. */
+static bool is_instantiated(const struct graph *graph)
+{
+    for (const struct graph_exec *exec = execs; exec; exec = exec->next)
+        if (exec->origin == graph && !exec->destroyed) {
+            sim_why(_("a graph that allocates or frees memory can be instantiated only once at a "
+                      "time, and what line %d made of it is still there: destroy that first"),
+                    exec->line);
+            return true;
+        }
+    return false;
+}
+
 static int make(void **out, void *handle, unsigned long long flags)
 {
     const struct graph *graph = graph_find(handle);
@@ -73,8 +87,11 @@ static int make(void **out, void *handle, unsigned long long flags)
         sim_why("%s", _("the graph's dependencies make a circle: some node waits for itself"));
         return CUDA_INVALID_VALUE;
     }
+    if (graph_has_memory(graph) && is_instantiated(graph))
+        return CUDA_NOT_SUPPORTED;
     struct graph_exec *exec = mem_zero(1, sizeof *exec);
     exec->graph = graph_clone(graph, true);
+    exec->origin = graph;
     exec->flags = flags;
     exec->line = sim_call_line();
     exec->next = execs;

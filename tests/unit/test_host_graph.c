@@ -218,11 +218,37 @@ static void memory_of_a_graph_lives_on_until_it_is_freed(void **state)
     }
     assert_string_equal(report(), "");
     void *again;
+    OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphInstantiate(&again, graph, 1)); /* cudaGraphInstantiateFlagAutoFreeOnLaunch */
     OK(cudaGraphLaunch(again, s));
     OK(cudaGraphLaunch(again, s));
     OK(cudaFreeAsync(x, s));
     OK(cudaStreamSynchronize(s));
+    assert_string_equal(report(), "");
+}
+
+/* cudaErrorNotSupported, as an H200 says; other graphs may be instantiated any number of times. */
+static void a_graph_with_memory_is_instantiated_once_at_a_time(void **state)
+{
+    (void)state;
+    void *x, *graph = capture_allocation(&x, 2, true), *exec = instantiate(graph), *again = NULL;
+    void *other = capture_steps(2, 1, false);
+    struct failed_call failed;
+    calls_reset();
+    IS(801, cudaGraphInstantiate(&again, graph, 0));
+    assert_true(calls_first_failure(&failed));
+    assert_non_null(strstr(failed.detail, "only once at a time"));
+    IS(801, cudaGraphInstantiateWithFlags(&again, graph, 1));
+    assert_null(again);
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphInstantiate(&again, graph, 0));
+    OK(cudaGraphLaunch(again, s));
+    OK(cudaStreamSynchronize(s));
+    assert_int_equal(value(), 6);
+    assert_non_null(instantiate(other));
+    assert_non_null(instantiate(other));
+    calls_reset();
     assert_string_equal(report(), "");
 }
 
@@ -339,6 +365,7 @@ int main(void)
         TEST(graphs_go_into_graphs),
         TEST(a_graph_allocates_memory),
         TEST(memory_of_a_graph_lives_on_until_it_is_freed),
+        TEST(a_graph_with_memory_is_instantiated_once_at_a_time),
         TEST(memory_of_a_graph_is_not_there_before_or_after),
         TEST(a_graph_records_events_and_waits_for_them),
         TEST(launches_of_one_graph_come_one_after_the_other),

@@ -1,7 +1,7 @@
-/* The same shape as in sgemm-blocked: read it there, or in Stride's copy. */
+/* The same shape and loadFragment() as in sgemm-wmma: read it there, or in Stride's copy. */
 #ifndef STRIDE_LAB_SGEMM_WMMA_ASYNC_H
 #define STRIDE_LAB_SGEMM_WMMA_ASYNC_H
 
-#include "../sgemm-blocked/lab.h"
+#include "../sgemm-wmma/lab.h"
 
 #endif

@@ -74,10 +74,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
                 y[2];
 #pragma unroll
             for (int f = 0; f < 2; ++f) {
-                wmma::load_matrix_sync(
-                    x[f], &slabA[buffer][row + 16 * f][i], kSlabK + 4);
-                wmma::load_matrix_sync(
-                    y[f], &slabB[buffer][i][col + 16 * f], kTileN + 8);
+                loadFragment(x[f], &slabA[buffer][row + 16 * f][i],
+                             kSlabK + 4);
+                loadFragment(y[f], &slabB[buffer][i][col + 16 * f],
+                             kTileN + 8);
             }
 #pragma unroll
             for (int r = 0; r < 2; ++r)

@@ -53,8 +53,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
                 y[2];
 #pragma unroll
             for (int f = 0; f < 2; ++f) {
-                wmma::load_matrix_sync(x[f], &slabA[row + 16 * f][i],
-                                       kSlabK + 4);
+                loadFragment(x[f], &slabA[row + 16 * f][i], kSlabK + 4);
                 wmma::load_matrix_sync(y[f], &slabB[i][col + 16 * f],
                                        kTileN + 8);
                 for (int e = 0; e < x[f].num_elements; ++e)

@@ -78,6 +78,9 @@ void attempt_set_output(struct attempt *attempt, const char *text, size_t len, b
 
 void attempt_set_number(struct attempt *attempt, int number);
 
+/* A limit's kind ("copy") in a reader's words and language. */
+const char *attempt_limit_words(const char *kind);
+
 const char *attempt_summary(const struct attempt *attempt); /* borrowed, "" while running */
 
 /* "1.41x" into out[16], "" when nothing was timed or it was too noisy. */

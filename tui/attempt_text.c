@@ -3,6 +3,7 @@
 #include "attempt.h"
 
 #include "harness/base/clean.h"
+#include "harness/base/msg.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -193,4 +194,21 @@ void attempt_commit_body(const json_t *record, struct buf *out)
         add_clean(out, text_at(json_array_get(skipped, i), "why"));
         buf_add_str(out, ")\n");
     }
+}
+
+/* In a reader's words. Only "tensor" needs some: there is a faster way into the Tensor Cores on
+ * cards of capability 9.0, wgmma, which the library below the limit may take. */
+const char *attempt_limit_words(const char *kind)
+{
+    static const struct {
+        const char *kind, *words;
+    } known[] = {{"copy", N_("copying")},
+                 {"read", N_("reading")},
+                 {"fma", N_("FP32 multiply-adds")},
+                 {"tensor", N_("Tensor Cores through mma.sync")},
+                 {"bus", N_("the bus")}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(kind, known[i].kind) == 0)
+            return _(known[i].words);
+    return kind;
 }

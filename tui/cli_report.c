@@ -1,5 +1,6 @@
 /* A record for people, in plain lines. Every number is looked up as what it may be or not be there:
  * the record comes from a child. */
+#include "attempt.h"
 #include "cli_core.h"
 
 #include "harness/base/msg.h"
@@ -182,10 +183,18 @@ static void report_timing(const json_t *timing)
         say(_("%.0f %% of the solution's speed (goal %.0f %%)"),
             100 * json_number_at(timing, "of_solution"), 100 * json_number_at(timing, "goal"));
         if (limit)
-            say(_(", %.0f %% of this card's %s limit of %.4g %s"),
-                100 * json_number_at(timing, "of_limit"), json_text_at(limit, "kind"),
-                json_number_at(limit, "value"), json_text_at(limit, "unit"));
+            say(_(", %.0f %% of what this card can do (%s: %.4g %s)"),
+                100 * json_number_at(timing, "of_limit"),
+                attempt_limit_words(json_text_at(limit, "kind")), json_number_at(limit, "value"),
+                json_text_at(limit, "unit"));
         say("\n");
+    }
+    const json_t *library = json_object_get(timing, "library");
+    if (library) {
+        label("", false);
+        say(_("%.0f %% of the speed of %s, in the same run (%.4g %s)\n"),
+            100 * json_number_at(timing, "of_library"), json_text_at(library, "name"),
+            json_number_at(library, "achieved"), json_text_at(library, "unit"));
     }
 }
 

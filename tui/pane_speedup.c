@@ -65,27 +65,10 @@ static void add_part(struct doc *doc, const json_t *timing, const char *key, con
     doc_end_line(doc)->keep = true;
 }
 
-/* In a reader's words. Only "tensor" needs some: there is a faster way into the Tensor Cores on
- * cards of capability 9.0, wgmma, which the library below the limit may take. */
-static const char *limit_words(const char *kind)
-{
-    static const struct {
-        const char *kind, *words;
-    } known[] = {{"copy", N_("copying")},
-                 {"read", N_("reading")},
-                 {"fma", N_("FP32 multiply-adds")},
-                 {"tensor", N_("Tensor Cores through mma.sync")},
-                 {"bus", N_("the bus")}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(kind, known[i].kind) == 0)
-            return _(known[i].words);
-    return kind;
-}
-
 static void add_limit(struct doc *doc, const json_t *timing)
 {
     double value, achieved;
-    const char *kind = limit_words(record_text(timing, "limit.kind"));
+    const char *kind = attempt_limit_words(record_text(timing, "limit.kind"));
     const char *unit = record_text(timing, "limit.unit");
     if (!record_number(timing, "limit.value", &value))
         return;
@@ -103,13 +86,16 @@ static void add_limit(struct doc *doc, const json_t *timing)
 static void add_library(struct doc *doc, const json_t *timing, int columns)
 {
     double achieved, ms;
+    const char *name = record_text(timing, "library.name");
+    char label[64], time[24];
     if (!record_number(timing, "library.achieved", &achieved) ||
         !record_number(timing, "library.ms.median", &ms))
         return;
-    add_part(doc, timing, "of_library", _("of the library's speed"), columns);
-    doc_printf(doc, STYLE_DIM, _("%s does it in %.4g ms, %.4g %s, in the same run"),
-               record_text(timing, "library.name"), ms, achieved,
-               record_text(timing, "library.unit"));
+    snprintf(label, sizeof label, _("of %.20s's speed"), name);
+    format_ms(time, ms);
+    add_part(doc, timing, "of_library", label, columns);
+    doc_printf(doc, STYLE_DIM, _("%s, NVIDIA's library, does it in %s, %.4g %s, in the same run"),
+               name, time, achieved, record_text(timing, "library.unit"));
     doc_end_line(doc);
 }
 

@@ -202,4 +202,15 @@ __attribute__((unused)) static const char *hazard_text(void)
     return json_string_value(json_object_get(json_array_get(host_sim_found.hazards, 0), "text"));
 }
 
+/* Ends a test: nothing of it is left for the next. */
+__attribute__((unused)) static int host_sim_settle(void **state)
+{
+    (void)state;
+    cudaDeviceSynchronize();
+    host_sim_take();
+    sim_report_free(&host_sim_found);
+    cudaGetLastError();
+    return 0;
+}
+
 #endif

@@ -1,12 +1,12 @@
 /* How to read this file: as stages.c; the work is done by children (host_child.h). Where there is a
  * GPU one child checks and times on it, and a second one, in the simulated runtime, looks for
- * hazards; without one the second decides. A struct trial_run is what one child had to say. */
+ * hazards; without one the second decides. */
 #include "host_stages.h"
 
 #include "answer.h"
 #include "cubin.h"
 #include "disasm.h"
-#include "entry.h"
+#include "host_run.h"
 #include "host_timing.h"
 #include "structure.h"
 
@@ -20,23 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The reader's own deadlines (docs/record.md) are a little longer: it should hear the reason. */
-#define CALL_MS    9000.0
+/* The reader's own deadlines (docs/record.md) are a little longer. */
 #define CHECK_MS   16000.0
 #define HAZARDS_MS 24000.0
 
 enum { BESIDE_GPU = 2 }; /* simulated sizes that are enough there: the smallest and the largest */
-
-struct trial_run {
-    struct host_child child;
-    struct host_outcome outcome;
-    json_t *metrics, *timeline, *hazards;
-    json_t *fault;       /* of the first case that has one */
-    bool ran, all_cases; /* else only cases that found something are told */
-    char no_trace[512];  /* why CUPTI has no timeline */
-    char unknown[160];   /* a function that the simulator does not know */
-    struct answer *answer;
-};
 
 struct attempt {
     struct host_warm *warm;
@@ -45,7 +33,7 @@ struct attempt {
     struct disasm disasm;
     bool disassembling, checked_on_gpu;
     char no_listing[768];
-    struct trial_run gpu, sim;
+    struct host_run gpu, sim;
     enum stage simulated_in;
 };
 
@@ -128,115 +116,23 @@ static bool compile_stage(struct attempt *a)
     return a->yours.build.ok;
 }
 
-/* ---- children */
-
-static void add_hazard(struct trial_run *run, const json_t *hazard)
-{
-    if (!run->hazards)
-        run->hazards = json_array();
-    json_array_append_new(run->hazards, json_deep_copy(hazard));
-}
-
-static void add_case(struct trial_run *run, json_t *entry)
-{
-    if (!run->fault)
-        run->fault = json_incref(json_object_get(entry, "fault"));
-    const char *verdict = json_string_value(json_object_get(entry, "verdict"));
-    if (run->all_cases || (verdict && strcmp(verdict, verdict_name(VERDICT_PASS)) != 0))
-        emit_add(run->answer->emit, "cases", json_incref(entry));
-}
-
-static void hear(void *context, const json_t *event)
-{
-    struct trial_run *run = context;
-    const json_t *add = json_object_get(event, "add");
-    json_t *entry = json_object_get(add, "cases"), *hazard = json_object_get(add, "hazards"),
-           *metrics = json_object_get(event, "metrics"),
-           *timeline = json_object_get(event, "timeline");
-    const char *unknown = json_string_value(json_object_get(event, "unknown"));
-    const char *no_trace = json_string_value(json_object_get(event, "no_trace"));
-    if (entry)
-        add_case(run, entry);
-    if (hazard)
-        add_hazard(run, hazard);
-    if (metrics && run->metrics) /* the trace adds to what was counted */
-        json_object_update(run->metrics, metrics);
-    else if (metrics)
-        run->metrics = json_deep_copy(metrics);
-    if (no_trace)
-        snprintf(run->no_trace, sizeof run->no_trace, "%s", no_trace);
-    if (timeline && !run->timeline)
-        run->timeline = json_incref(timeline);
-    if (unknown)
-        snprintf(run->unknown, sizeof run->unknown, "%s", unknown);
-}
-
-/* A function's name as the student wrote it, without the ending that a header gave it. */
-static void add_unknown_line(struct attempt *a, struct trial_run *run)
-{
-    static const char *const endings[] = {"_ptsz", "_ptds", "_v2", "_v3"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *ending = strstr(run->unknown, endings[i]);
-        if (ending && !ending[strlen(endings[i])])
-            *ending = '\0';
-    }
-    unsigned line = entry_line(buf_str(&a->yours.build.source), run->unknown);
-    char *text = mem_strdup(run->outcome.summary);
-    if (line)
-        snprintf(run->outcome.summary, sizeof run->outcome.summary, _("line %u: %s"), line, text);
-    free(text);
-}
-
-static void add_death(struct attempt *a, struct trial_run *run, bool gpu)
-{
-    const struct host_outcome *outcome = &run->outcome;
-    if (!outcome->died || outcome->verdict == VERDICT_CANNOT_RUN || !outcome->n)
-        return;
-    emit_add(a->answer.emit, "cases",
-             json_pack("{s:I, s:I, s:s, s:s, s:o}", "n", (json_int_t)outcome->n, "seed",
-                       (json_int_t)a->answer.work->seed, "backend", gpu ? "gpu" : "sim", "verdict",
-                       verdict_name(outcome->verdict), "text", json_text(outcome->summary)));
-}
-
-static json_t *load_command(struct attempt *a)
-{
-    struct err ignored = {0};
-    json_t *command =
-        json_pack("{s:s, s:o, s:o}", "do", "load", "yours", json_text(a->yours.object), "solution",
-                  json_text(a->warm->solution.object));
-    if (a->yours.lines)
-        json_object_set_new(command, "lines", json_text(a->yours.lines));
-    if (wants_baseline(a) && host_warm_baseline(a->warm, &ignored))
-        json_object_set_new(command, "baseline", json_text(a->warm->baseline.object));
-    return command;
-}
-
-/* Loads and checks in a fresh child. False: there is no child; err says why. */
-static bool run_trial(struct attempt *a, struct trial_run *run, bool gpu, const uint64_t *sizes,
-                      size_t count, double deadline_ms, struct err *err)
-{
-    uint64_t seed = a->answer.work->seed;
-    run->answer = &a->answer;
-    if (!host_warm_child(a->warm, &run->child, gpu, seed, err))
-        return false;
-    run->ran = true;
-    host_child_do(&run->child, load_command(a), CALL_MS, deadline_ms, hear, run, &run->outcome);
-    if (run->outcome.verdict == VERDICT_PASS) {
-        json_t *list = json_array();
-        for (size_t i = 0; i < count; i++)
-            json_array_append_new(list, json_integer((json_int_t)sizes[i]));
-        host_child_do(
-            &run->child,
-            json_pack("{s:s, s:o, s:I}", "do", "check", "sizes", list, "seed", (json_int_t)seed),
-            CALL_MS, deadline_ms, hear, run, &run->outcome);
-    }
-    if (run->unknown[0])
-        add_unknown_line(a, run);
-    add_death(a, run, gpu);
-    return true;
-}
-
 /* ---- check */
+
+static bool check_sizes(struct attempt *a, bool gpu, const uint64_t *sizes, size_t count,
+                        double deadline_ms, struct err *err)
+{
+    struct host_run_request request = {
+        .warm = a->warm,
+        .answer = &a->answer,
+        .yours = &a->yours,
+        .baseline = wants_baseline(a),
+        .gpu = gpu,
+        .sizes = sizes,
+        .size_count = count,
+        .deadline_ms = deadline_ms,
+    };
+    return host_run_check(gpu ? &a->gpu : &a->sim, &request, err);
+}
 
 static void stop_check(struct attempt *a, const char *why)
 {
@@ -247,7 +143,7 @@ static void stop_check(struct attempt *a, const char *why)
 static void check_in_child(struct attempt *a, bool gpu)
 {
     struct err err = {0};
-    struct trial_run *run = gpu ? &a->gpu : &a->sim;
+    struct host_run *run = gpu ? &a->gpu : &a->sim;
     const struct labfile *about = a->answer.about;
     double start = clock_ms();
     emit_begin(a->answer.emit, stage_name(STAGE_CHECK));
@@ -255,8 +151,9 @@ static void check_in_child(struct attempt *a, bool gpu)
     if (gpu)
         emit_set(a->answer.emit, json_pack("{s:O}", "device", a->warm->device));
     run->all_cases = true;
-    if (!run_trial(a, run, gpu, gpu ? about->check_sizes : about->sim_sizes,
-                   gpu ? about->check_sizes_count : about->sim_sizes_count, CHECK_MS, &err)) {
+    const uint64_t *sizes = gpu ? about->check_sizes : about->sim_sizes;
+    if (!check_sizes(a, gpu, sizes, gpu ? about->check_sizes_count : about->sim_sizes_count,
+                     CHECK_MS, &err)) {
         stop_check(a, err.text);
         return;
     }
@@ -284,7 +181,7 @@ static void check_stage(struct attempt *a)
 
 /* ---- hazards */
 
-static void emit_hazards(struct attempt *a, const struct trial_run *run)
+static void emit_hazards(struct attempt *a, const struct host_run *run)
 {
     size_t i;
     json_t *hazard;
@@ -337,7 +234,7 @@ static bool simulate_beside_gpu(struct attempt *a, struct err *err)
                                   about->sim_sizes[about->sim_sizes_count - 1]};
     size_t count = about->sim_sizes_count > 1 ? 2 : 1;
     a->simulated_in = STAGE_HAZARDS;
-    if (!run_trial(a, &a->sim, false, sizes, count, HAZARDS_MS, err))
+    if (!check_sizes(a, false, sizes, count, HAZARDS_MS, err))
         return false;
     if (is_own_limit(a))
         return err_set(err, "%.700s", a->sim.outcome.summary);
@@ -369,7 +266,7 @@ static void hazards_stage(struct attempt *a)
 
 static void note_timing(void *context, const char *text)
 {
-    const struct trial_run *run = context;
+    const struct host_run *run = context;
     emit_note(run->answer->emit, "%s", text);
 }
 
@@ -382,8 +279,8 @@ static void measure(struct attempt *a)
         .child = &a->gpu.child,
         .about = a->answer.about,
         .uuid = a->warm->uuid,
-        .call_ms = CALL_MS,
-        .listener = hear,
+        .call_ms = HOST_RUN_CALL_MS,
+        .listener = host_run_hear,
         .note = note_timing,
         .context = &a->gpu,
     };
@@ -425,7 +322,7 @@ static void timeline_stage(struct attempt *a)
 {
     struct emit *emit = a->answer.emit;
     const char *name = stage_name(STAGE_TIMELINE);
-    const struct trial_run *run = a->gpu.timeline ? &a->gpu : &a->sim;
+    const struct host_run *run = a->gpu.timeline ? &a->gpu : &a->sim;
     if (!run->timeline) {
         emit_skip(emit, name,
                   a->gpu.no_trace[0] ? a->gpu.no_trace : _("the program did not come to its end"));
@@ -507,7 +404,7 @@ static void disasm_stage(struct attempt *a)
 /* What the student's code wrote: of the child that decided. */
 static void emit_output(struct attempt *a)
 {
-    struct trial_run *run = a->gpu.ran ? &a->gpu : &a->sim;
+    struct host_run *run = a->gpu.ran ? &a->gpu : &a->sim;
     host_child_stop(&run->child);
     if (!run->child.output.len && !run->child.errors.len)
         return;
@@ -519,16 +416,6 @@ static void emit_output(struct attempt *a)
         json_object_set_new(set, "output_cut", json_true());
     emit_set(a->answer.emit, set);
     buf_free(&text);
-}
-
-static void free_run(struct trial_run *run)
-{
-    if (run->ran)
-        host_child_free(&run->child);
-    json_decref(run->metrics);
-    json_decref(run->timeline);
-    json_decref(run->hazards);
-    json_decref(run->fault);
 }
 
 void host_stages_run(struct host_warm *warm, const struct work *work, struct emit *emit)
@@ -555,7 +442,7 @@ void host_stages_run(struct host_warm *warm, const struct work *work, struct emi
     }
     emit_end(emit, a.answer.verdict, a.answer.summary[0] ? a.answer.summary : _("compiles"));
     emit->nonce = NULL;
-    free_run(&a.gpu);
-    free_run(&a.sim);
+    host_run_free(&a.gpu);
+    host_run_free(&a.sim);
     host_build_free(&a.yours);
 }

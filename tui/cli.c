@@ -1,12 +1,12 @@
 #include "cli_core.h"
 
+#include "charset.h"
 #include "doc.h"
 
 #include "harness/base/clean.h"
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
 
-#include <langinfo.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -57,22 +57,17 @@ static const struct command {
 
 /* ---- printing */
 
-static bool is_utf8(void)
-{
-    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
-
 static void print_clean(FILE *file, const char *text, size_t len)
 {
     struct buf clean = {0};
     clean_text(&clean, text, len);
-    for (size_t at = 0; at < clean.len && !is_utf8();) {
+    for (size_t at = 0; at < clean.len && !charset_utf8();) {
         uint32_t code;
         size_t took = utf8_decode(&code, clean.data + at, clean.len - at);
         fputc(code < 128 ? (int)code : '?', file);
         at += took;
     }
-    if (is_utf8() && clean.len)
+    if (charset_utf8() && clean.len)
         fwrite(clean.data, 1, clean.len, file);
     buf_free(&clean);
 }
@@ -355,7 +350,11 @@ static int run_command(struct cli *cli, const struct line *line)
         complain("%s", err.text);
         return CLI_FAILED;
     }
-    if (!msg_load(root, msg_pick_language(line->language), &err))
+    const char *language = charset_language(line->language, &notice);
+    if (*notice.text)
+        complain("%s", notice.text);
+    notice = (struct err){0};
+    if (!msg_load(root, language, &err))
         complain("%s", err.text);
     free(root);
     if (!library_open(&cli->library, &notice, &err)) {
@@ -378,7 +377,8 @@ int cli_main(int argc, char **argv)
     setlocale(LC_NUMERIC, "C");
     char *root = NULL;
     if (path_find_root(&root, NULL))
-        msg_load(root, msg_pick_language(NULL), NULL); /* for complaints about the command line */
+        msg_load(root, charset_language(NULL, NULL),
+                 NULL); /* for complaints about the command line */
     free(root);
     if (!parse(&cli, &line, argc, argv))
         return CLI_USAGE;

@@ -5,6 +5,7 @@
  * or torn. */
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
+#include "tui/charset.h"
 #include "tui/cli.h"
 #include "tui/key.h"
 #include "tui/script.h"
@@ -248,7 +249,7 @@ static void show(struct screen *screen)
     app_draw(&screen->session.app, &screen->cells);
     if (!screen->script)
         term_show(&screen->cells);
-    else if (!term_utf8())
+    else if (!charset_utf8())
         cells_to_ascii(&screen->cells);
 }
 
@@ -491,8 +492,6 @@ int main(int argc, char **argv)
     int status = parse(&options, argc, argv);
     if (status != CLI_OK)
         return status;
-    if (!options.session.language && !term_utf8())
-        options.session.language = "en"; /* Chinese would be all '?' */
     if (!options.script && !term_check(&err))
         return fail(&err, CLI_USAGE);
     catch_signals(&waiting);

@@ -3,6 +3,7 @@
 
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
+#include "tui/charset.h"
 #include "tui/glossary.h"
 #include "tui/pane.h"
 #include "tui/recorder.h"
@@ -233,7 +234,8 @@ void session_save_settings(struct session *session)
 {
     const struct labfile *lab = app_lab(&session->app);
     json_t *settings = session->settings;
-    json_object_set_new(settings, "language", json_string(msg_language()));
+    if (!session->english_only)
+        json_object_set_new(settings, "language", json_string(msg_language()));
     if (!theme_no_color()) /* which is for this sitting only */
         json_object_set_new(settings, "theme", json_string(session->theme));
     json_object_set_new(settings, "backend", json_string(app_backend_name(session->app.backend)));
@@ -282,6 +284,12 @@ static void open_lab(struct session *session, unsigned index, int64_t now_ns)
 static void set_language(struct session *session, const char *language, int64_t now_ns)
 {
     struct err err = {0};
+    language = charset_language(language, &err);
+    if (*err.text) {
+        app_say(&session->app, STYLE_WARN, "%s", err.text);
+        return;
+    }
+    session->english_only = false;
     if (!msg_load(session->library.root, language, &err))
         app_say(&session->app, STYLE_FAIL, "%s", err.text);
     load_texts(session);
@@ -428,8 +436,10 @@ bool session_open(struct session *session, const struct session_options *options
     if (!library_open(&session->library, &notice, err))
         return false;
     session->settings = library_load_state(&session->library, "screen", NULL);
-    const char *language = setting(session, options->language, "language");
-    if (!msg_load(session->library.root, msg_pick_language(language), &notice))
+    struct err why = {0};
+    const char *language = charset_language(setting(session, options->language, "language"), &why);
+    session->english_only = *why.text != '\0';
+    if (!msg_load(session->library.root, language, &notice))
         msg_load(session->library.root, "en", NULL);
     snprintf(session->theme, sizeof session->theme, "%s",
              theme_pick(setting(session, options->theme, "theme")));
@@ -443,8 +453,8 @@ bool session_open(struct session *session, const struct session_options *options
     json_decref(answers);
     session_load_progress(session);
     open_first_lab(session, setting(session, options->lab, "lab"));
-    if (*notice.text)
-        app_say(&session->app, STYLE_WARN, "%s", notice.text);
+    if (*notice.text || *why.text)
+        app_say(&session->app, STYLE_WARN, "%s", *notice.text ? notice.text : why.text);
     return true;
 }
 

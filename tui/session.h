@@ -51,6 +51,7 @@ struct session {
     struct buf kernel; /* the student's text as last seen */
 
     char theme[16];
+    bool english_only; /* Chinese was wanted and cannot be shown: the setting stays as it is */
     struct glossary *glossary;
     json_t *settings; /* home/screen.json */
     json_t *quizzes;  /* home/quiz.json */

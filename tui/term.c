@@ -2,11 +2,11 @@
 
 #include "harness/base/file.h"
 #include "harness/base/msg.h"
+#include "tui/charset.h"
 #include "tui/key.h"
 
 #include <curses.h>
 #include <errno.h>
-#include <langinfo.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 static struct {
     SCREEN *screen;
-    bool utf8, repaint, left;
+    bool repaint, left;
     bool tells_pastes, pasting; /* the terminal frames pasted text; such text is coming */
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT]; /* the style alone */
@@ -26,11 +26,6 @@ static struct {
     struct cells ascii;
     struct cells shown; /* what the screen has: only rows that differ are given to curses */
 } term;
-
-bool term_utf8(void)
-{
-    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
 
 /* A bundle brings descriptions of the common terminals for machines that lack them. The variable
  * stays set: the editor will need it too. */
@@ -170,7 +165,6 @@ bool term_open(const struct theme *theme, struct err *err)
 {
     if (!term_check(err))
         return false;
-    term.utf8 = term_utf8();
     term.left = false;
     if (!getenv("ESCDELAY"))
         set_escdelay(25);
@@ -301,7 +295,7 @@ void term_show(const struct cells *cells)
 {
     if (term.left || !term.screen)
         return;
-    if (!term.utf8) {
+    if (!charset_utf8()) {
         cells_start(&term.ascii, cells->rows, cells->cols);
         memcpy(term.ascii.cell, cells->cell,
                (size_t)cells->rows * (size_t)cells->cols * sizeof *cells->cell);

@@ -24,9 +24,6 @@ bool term_check(struct err *err);
 bool term_open(const struct theme *theme, struct err *err);
 void term_close(void);
 
-/* Whether the locale's characters are UTF-8; when not, what is shown is reduced to ASCII. */
-bool term_utf8(void);
-
 void term_size(int *rows, int *cols);
 
 /* Takes the window's present size from the system. */
@@ -34,7 +31,8 @@ void term_resize(void);
 
 void term_set_theme(const struct theme *theme);
 
-/* Sends the difference between what is on the screen and these cells. */
+/* Sends the difference between what is on the screen and these cells, reduced to ASCII where the
+ * terminal takes no more (charset.h). */
 void term_show(const struct cells *cells);
 
 /* The next show repaints everything: somebody else may have written to the screen. */

@@ -55,7 +55,7 @@ BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/b
 FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Suites that are scripts; each prints `ok name`, `FAIL name` or `skip name: why` lines.
 SUITES   := $(wildcard $(addprefix tests/,content content-host lessons-on-screen sessions/run terminal smoke bundle headers layers \
-              format repo messages terms cli simulator host))
+              format repo messages terms docs cli simulator host))
 PROGRAMS := $(BUILD)/stride $(BUILD)/stride-harness $(BUILD)/stride-host
 
 .DEFAULT_GOAL := all

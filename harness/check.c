@@ -298,10 +298,10 @@ bool check_run(struct check_result *out, const struct check_request *request, st
         say(out, _("no case could run: %s"),
             *progress.memory.text ? progress.memory.text : _("the GPU has too little free memory"));
     } else if (progress.silent) {
-        say(out, _("passes %u cases; %u were left out, since the kernel prints"), out->passed,
+        say(out, _("passes %u cases (%u left out, since the kernel prints)"), out->passed,
             out->not_run);
     } else if (out->not_run) {
-        say(out, _("passes %u cases; %u found no memory"), out->passed, out->not_run);
+        say(out, _("passes %u cases (%u found no memory)"), out->passed, out->not_run);
     } else {
         say(out, _("passes all %u cases"), out->passed);
     }

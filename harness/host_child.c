@@ -397,18 +397,25 @@ static void judge_death(struct host_child *child, struct host_outcome *out, bool
 
 /* ---- commands */
 
-/* The summary says it too: a program whose children are missing may do anything. */
+/* The summary says it too: a program whose children are missing may do anything. Behind a pass the
+ * speed is to follow, so it stands in brackets there. */
 static void add_denied(struct host_child *child, struct host_outcome *out)
 {
-    char where[40] = "";
     size_t len = strlen(out->summary);
+    char *to = out->summary + len;
     if (!child->denied || child->denied_told || !len)
         return;
     child->denied_told = true;
+    bool passes = out->verdict == VERDICT_PASS;
     if (child->denied_line)
-        snprintf(where, sizeof where, _("line %u: "), (unsigned)child->denied_line);
-    snprintf(out->summary + len, sizeof out->summary - len,
-             _("; %sit tried to start another process, which is not allowed here"), where);
+        snprintf(to, sizeof out->summary - len,
+                 passes ? _(" (line %u tried to start another process, which is not allowed here)")
+                        : _("; line %u tried to start another process, which is not allowed here"),
+                 (unsigned)child->denied_line);
+    else
+        snprintf(to, sizeof out->summary - len, "%s",
+                 passes ? _(" (it tried to start another process, which is not allowed here)")
+                        : _("; it tried to start another process, which is not allowed here"));
 }
 
 static void pump(struct host_child *child, double call_ms, double deadline_ms,

@@ -316,7 +316,8 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *context)
         end_code(writer);
         break;
     case MD_BLOCK_TABLE:
-        markup_table_finish(&writer->table, writer->doc, margin_columns(writer));
+        markup_table_finish(&writer->table, writer->doc, margin_columns(writer),
+                            writer->options->columns);
         writer->blank_due = true;
         break;
     case MD_BLOCK_TH:

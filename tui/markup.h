@@ -12,7 +12,7 @@
 struct markup_options {
     int indent;         /* blank columns in front of every line */
     enum style style;   /* of plain text; STYLE_NORMAL by default */
-    int columns;        /* where code is to fit with its line numbers; 0: anywhere */
+    int columns;        /* of the window, for code and tables to fit into; 0: any */
     bool no_numbers;    /* code without line numbers */
     const char *marker; /* in front of the first line ("a) "; under 16 bytes), as wide as that in
                          * front of the others; may be NULL */

@@ -2,7 +2,8 @@
  *
  * The table owns its cells; finish adds the rows to the doc and empties the table for the next one.
  *
- * For markup.c only. It never wraps: rows are kept lines. */
+ * For markup.c only. Rows are kept lines: cells are wrapped here, within their columns, so that the
+ * table fits. */
 #ifndef STRIDE_TUI_MARKUP_TABLE_H
 #define STRIDE_TUI_MARKUP_TABLE_H
 
@@ -28,7 +29,9 @@ void markup_table_add(struct markup_table *table, enum markup_align align);
 struct doc *markup_table_cell(
     struct markup_table *table); /* the newest cell's, NULL for one too many */
 bool markup_table_in_head(const struct markup_table *table);
-void markup_table_finish(struct markup_table *table, struct doc *doc, int indent);
+
+/* Adds the table behind `indent` blanks, within `room` columns if it can; 0: as wide as it is. */
+void markup_table_finish(struct markup_table *table, struct doc *doc, int indent, int room);
 void markup_table_free(struct markup_table *table);
 
 #endif

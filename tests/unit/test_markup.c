@@ -117,6 +117,47 @@ static void tables_align_by_columns(void **state)
     doc_free(&doc);
 }
 
+static void check_table(const char *markup, int columns, const char *want)
+{
+    struct doc doc = {0};
+    struct buf have = {0};
+    const struct markup_options options = {.columns = columns};
+    markup_add(&doc, markup, strlen(markup), &options);
+    for (size_t i = 0; i < doc.line_count; i++)
+        assert_true(doc.lines[i].keep);
+    dump_text(&have, &doc);
+    assert_string_equal(buf_str(&have), want);
+    buf_free(&have);
+    doc_free(&doc);
+}
+
+static void tables_fit_the_window(void **state)
+{
+    (void)state;
+    const char *table =
+        "| what it is | n |\n|---|--:|\n| one and `two` and more | 12 |\n| x | 1 |\n";
+    check_table(table, 0,
+                "what it is           │  n\n─────────────────────┼───\n"
+                "one and two and more │ 12\nx                    │  1\n");
+    check_table(table, 25,
+                "what it is           │  n\n─────────────────────┼───\n"
+                "one and two and more │ 12\nx                    │  1\n");
+    check_table(table, 24,
+                "what it is          │  n\n────────────────────┼───\none and two and     │ 12\n"
+                "more                │ \nx                   │  1\n");
+    check_table(table, 13,
+                "what it  │  n\nis       │ \n─────────┼───\none and  │ 12\ntwo and  │ \nmore     "
+                "│ \nx        │  1\n");
+    /* Too narrow for anything: scrolled sideways */
+    check_table(table, 12,
+                "what it is           │  n\n─────────────────────┼───\n"
+                "one and two and more │ 12\nx                    │  1\n");
+    /* One column alone takes fewer lines than both, and no row begins with a comma */
+    check_table("| 每 64 条 HMMA 的指令 | 4,096 的三次方 |\n|---|---|\n| 厚，薄 | 1 |\n", 30,
+                "每 64 条 HMMA │ 4,096 的三次方\n的指令        │ \n"
+                "──────────────┼───────────────\n厚，薄        │ 1\n");
+}
+
 static void fences_keep_their_text(void **state)
 {
     (void)state;
@@ -176,6 +217,7 @@ int main(void)
         cmocka_unit_test(continuation_lines_are_indented),
         cmocka_unit_test(chinese_lines_join_without_blanks),
         cmocka_unit_test(tables_align_by_columns),
+        cmocka_unit_test(tables_fit_the_window),
         cmocka_unit_test(fences_keep_their_text),
         cmocka_unit_test(nothing_gets_out_unclean),
         cmocka_unit_test(depth_has_no_end),

@@ -98,9 +98,11 @@ static void add_rule(struct doc *doc, const int *widths, size_t columns, int ind
 
 static void wrap_cell(struct wrap *out, const struct markup_cell *cell, int width)
 {
-    size_t len = 0;
-    const char *text = cell->doc.line_count ? doc_line_text(cell->doc.lines, &len) : "";
-    wrap_text(out, text, len, width > 0 ? width : 1, 0);
+    width = width > 0 ? width : 1;
+    if (cell->doc.line_count)
+        wrap_line(out, cell->doc.lines, width, 0);
+    else
+        wrap_text(out, "", 0, width, 0);
 }
 
 /* Lines that the table would take; a word that is cut counts for many. */

@@ -38,10 +38,8 @@ static const struct wrap *broken_line(struct viewer *viewer, uint32_t number)
         viewer->broken = mem_zero(BROKEN_COUNT, sizeof *viewer->broken);
     struct viewer_broken *broken = &viewer->broken[number % BROKEN_COUNT];
     if (!broken->valid || broken->line != number) {
-        size_t len;
         const struct doc_line *line = &viewer->doc->lines[number];
-        const char *text = doc_line_text(line, &len);
-        wrap_text(&broken->wrap, text, len, viewer->columns, line->indent);
+        wrap_line(&broken->wrap, line, viewer->columns, line->indent);
         broken->line = number;
         broken->valid = true;
     }

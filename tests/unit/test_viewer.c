@@ -93,6 +93,14 @@ static void lines_break_between_words(void **state)
     check_wrap("ab abcdefghij", 4, 0, "ab|abcd|efgh|ij");
     check_wrap("    abcdefghij", 6, 0, "    ab|cdefgh|ij");
     check_wrap("well-known lib/x.so --json", 8, 0, "well-|known|lib/x.so|--json");
+    check_wrap("copy/compute", 8, 0, "copy/|compute");
+    check_wrap("at 46 TFLOP/s of", 11, 0, "at|46 TFLOP/s|of");
+    check_wrap("at 97 % now", 6, 0, "at|97 %|now");
+    check_wrap("到 97 %，到", 6, 0, "到|97 %，|到");
+    check_wrap("to 48 KiB, 3 ms.", 7, 0, "to|48 KiB,|3 ms.");
+    check_wrap("of 128 x 16 tiles", 9, 0, "of|128 x 16|tiles");
+    check_wrap("a 5 x b c", 5, 0, "a 5 x|b c");
+    check_wrap("1 byte 2 bytes", 4, 0, "1|byte|2|byte|s");
     check_wrap("a e\u0301e\u0301e\u0301", 2, 0, "a|e\u0301e\u0301|e\u0301");
 }
 
@@ -105,6 +113,31 @@ static void chinese_breaks_by_its_rules(void **state)
     check_wrap("用cp.async搬数据", 9, 0, "用|cp.async|搬数据");
     check_wrap("日本語", 1, 0, "日|本|語");
     check_wrap("日本語", 3, 0, "日|本|語");
+}
+
+static void names_in_code_stay_whole(void **state)
+{
+    (void)state;
+    struct doc doc = {0};
+    struct viewer viewer = {0};
+    doc_add_str(&doc, STYLE_NORMAL, "see well-known ");
+    doc_add_str(&doc, STYLE_CODE, "cross-stream --all");
+    doc_add_str(&doc, STYLE_NORMAL, " or well-known");
+    doc_end_line(&doc);
+    viewer_resize(&viewer, 10, 8);
+    viewer_show(&viewer, &doc, false);
+    check_row(&viewer, 0, "see well-");
+    check_row(&viewer, 1, "known");
+    check_row(&viewer, 2, "cross-stre");
+    check_row(&viewer, 3, "am --all");
+    check_row(&viewer, 4, "or well-");
+    viewer_resize(&viewer, 18, 8);
+    check_row(&viewer, 0, "see well-known");
+    check_row(&viewer, 1, "cross-stream --all");
+    viewer_resize(&viewer, 22, 8);
+    check_row(&viewer, 0, "see well-known");
+    viewer_free(&viewer);
+    doc_free(&doc);
 }
 
 static void rows_of_a_wrapped_doc(void **state)
@@ -404,6 +437,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_break_between_words),
         cmocka_unit_test(chinese_breaks_by_its_rules),
+        cmocka_unit_test(names_in_code_stay_whole),
         cmocka_unit_test(rows_of_a_wrapped_doc),
         cmocka_unit_test(wide_characters_are_never_cut),
         cmocka_unit_test(searching_and_going_around),

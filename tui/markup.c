@@ -49,6 +49,7 @@ struct writer {
     bool line_begun; /* the margin of the open line is written */
     bool blank_due;  /* a blank line comes before the next block */
     bool soft_break; /* a line of the source ended; a blank may be needed */
+    bool span_ended; /* and nothing came since */
     uint32_t last;   /* the last character of the line */
     bool in_code;    /* a code block */
     enum language language;
@@ -366,10 +367,16 @@ static bool joins(uint32_t before, uint32_t after)
 static void add_inline(struct writer *writer, enum style style, const char *text, size_t len)
 {
     struct doc *doc = target(writer);
+    uint32_t code = 0;
+    /* Markdown needs the blank in **粗体。** 后面; on the screen the mark is wide enough */
+    while (len && *text == ' ' && writer->span_ended && is_wide_mark(writer->last)) {
+        text++;
+        len--;
+    }
+    writer->span_ended = false;
     if (!len || !doc)
         return;
     begin_line(writer);
-    uint32_t code = 0;
     if (writer->soft_break) {
         utf8_decode(&code, text, len);
         if (!joins(writer->last, code) && writer->last)
@@ -434,6 +441,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *context)
     /* md4c 0.4 leaves spans that it never entered when links and images are tangled. */
     if (writer->style_count > 0)
         writer->style_count--;
+    writer->span_ended = type == MD_SPAN_STRONG || type == MD_SPAN_EM;
     if (type == MD_SPAN_A && ((MD_SPAN_A_DETAIL *)detail)->href.size) {
         struct buf href = {0};
         buf_add_str(&href, " <");

@@ -96,6 +96,8 @@ static void chinese_lines_join_without_blanks(void **state)
                "异步拷贝让数据先走，用 cp.async 发起。End\n");
     check_text("one\ntwo", "one two\n");
     check_text("**粗**\n体", "粗体\n");
+    check_text("**粗。** 体，*a* b `。` c", "粗。体，a b 。 c\n");
+    check_text("*一。*  x **二** 三。 四", "一。x 二 三。 四\n");
 }
 
 static void tables_align_by_columns(void **state)

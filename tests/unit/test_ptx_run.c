@@ -1,103 +1,6 @@
-/* Running PTX: control flow, calls, memory spaces, faults and what they say, and that the same
+/* Running PTX: control flow, calls, memory spaces, warp operations, printf, and that the same
  * launch gives the same result in every vector width, order and number of threads. */
-#include "harness/ptx/ptx.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define HEAD ".version 9.0\n.target sm_90\n.address_size 64\n"
-
-/* A kernel k(out, in): %rd1 is out, %rd2 in, %r1 the thread, %rd3 out + 4 * thread. */
-#define BEGIN                                                                                      \
-    ".visible .entry k(.param .u64 po, .param .u64 pi) {\n"                                        \
-    ".reg .pred %p<20>; .reg .b16 %rs<20>; .reg .b32 %r<60>; .reg .f32 %f<20>; .reg .b64 "         \
-    "%rd<40>;\n"                                                                                   \
-    "ld.param.u64 %rd1, [po]; ld.param.u64 %rd2, [pi]; mov.u32 %r1, %tid.x;\n"                     \
-    "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd3, %rd1, %rd3;\n"
-#define END "ret; }\n.file 1 \"kernel.cu\"\n"
-
-enum { WORDS = 4096 };
-
-struct fixture {
-    struct arena arena;
-    struct ptx_module *module;
-    struct ptx_image *image;
-    uint32_t *out, *in;
-    struct ptx_launch launch;
-    struct ptx_memory memory[2];
-    uint64_t params[2];
-    struct ptx_result result;
-};
-
-static void *words(void)
-{
-    void *memory = aligned_alloc(64, WORDS * 4);
-    memset(memory, 0, WORDS * 4);
-    return memory;
-}
-
-static void open_fixture(struct fixture *f, const char *text)
-{
-    struct err err = {0};
-    *f = (struct fixture){0};
-    if (!ptx_parse(&f->module, &f->arena, text, strlen(text), &err))
-        fail_msg("%s", err.text);
-    f->image = ptx_image_open(f->module);
-    f->out = words();
-    f->in = words();
-    f->memory[0] = (struct ptx_memory){
-        .va = 0x10000000, .bytes = WORDS * 4, .host = f->out, .name = "output", .element_bytes = 4};
-    f->memory[1] = (struct ptx_memory){
-        .va = 0x20000000, .bytes = WORDS * 4, .host = f->in, .name = "input", .element_bytes = 4};
-    f->params[0] = f->memory[0].va;
-    f->params[1] = f->memory[1].va;
-    f->launch = (struct ptx_launch){.module = f->module,
-                                    .image = f->image,
-                                    .entry = "k",
-                                    .grid = {1, 1, 1},
-                                    .block = {64, 1, 1},
-                                    .params = f->params,
-                                    .param_bytes = sizeof f->params,
-                                    .memory = f->memory,
-                                    .memory_count = 2,
-                                    .options = {.checks = true, .counters = true}};
-}
-
-static void run(struct fixture *f)
-{
-    struct err err = {0};
-    ptx_result_free(&f->result);
-    if (!ptx_run(&f->result, &f->launch, &err))
-        fail_msg("%s", err.text);
-}
-
-static void close_fixture(struct fixture *f)
-{
-    ptx_result_free(&f->result);
-    ptx_image_close(f->image);
-    arena_free(&f->arena);
-    free(f->out);
-    free(f->in);
-}
-
-static void run_done(struct fixture *f, const char *text, unsigned threads)
-{
-    open_fixture(f, text);
-    f->launch.block[0] = threads;
-    for (uint32_t i = 0; i < WORDS; i++)
-        f->in[i] = i;
-    run(f);
-    if (f->result.status != PTX_DONE)
-        fail_msg("%s", f->result.message);
-    for (size_t i = 0; i < f->result.hazard_count; i++)
-        fail_msg("%s", f->result.hazards[i].text);
-}
+#include "ptx_launch.h"
 
 /* ---- control flow */
 
@@ -359,111 +262,7 @@ static void absent_lanes_are_named(void **state)
     close_fixture(&f);
 }
 
-/* ---- what stops a launch */
-
-static void stops(const char *body, enum ptx_status status, const char *want, uint32_t line)
-{
-    struct fixture f;
-    char text[4000];
-    snprintf(text, sizeof text, "%s%s%s", HEAD BEGIN ".shared .align 16 .b8 s[64];\n.loc 1 12 1\n",
-             body, "\n" END);
-    open_fixture(&f, text);
-    f.memory[1].read_only = true;
-    f.launch.options.steps = 100000;
-    run(&f);
-    assert_int_equal(f.result.status, status);
-    if (!strstr(f.result.message, want))
-        fail_msg("'%s' does not say '%s'", f.result.message, want);
-    assert_int_equal(f.module->lines[f.result.line].line, line);
-    close_fixture(&f);
-}
-
-static void faults_say_what_and_where(void **state)
-{
-    (void)state;
-    stops("st.global.u32 [%rd3+16380], %r1;", PTX_FAULT,
-          "write of 4 bytes of global memory at address 0x10004000: right behind the end of "
-          "output, which has 16384 bytes",
-          12);
-    stops("ld.global.u32 %r2, [%rd2+-8];", PTX_FAULT, "8 bytes before input", 12);
-    stops("ld.global.v2.u32 {%r2, %r3}, [%rd2+4];", PTX_FAULT, "not a multiple of 8", 12);
-    stops("ld.global.u32 %r2, [16];", PTX_FAULT, "null pointer", 12);
-    stops("st.global.u32 [%rd2], %r1;", PTX_FAULT, "input, which the kernel must not change", 12);
-    stops("mad.lo.s32 %r2, %r1, 4, 8; st.shared.u32 [%r2], 1;", PTX_FAULT, "it ends at byte 64",
-          12);
-    stops("st.shared.v4.u32 [s+8], {%r1, %r1, %r1, %r1};", PTX_FAULT, "misaligned", 12);
-    stops("cp.async.cg.shared.global [s+56], [%rd2], 16;", PTX_FAULT,
-          "asynchronous copy of 16 bytes at shared address 0x38", 12);
-    stops("cp.async.cg.shared.global [s], [%rd2+4], 16;", PTX_FAULT,
-          "asynchronous copy of 16 bytes at global address 0x", 12);
-    stops("cp.async.cg.shared.global [s+64], [%rd2], 16;", PTX_FAULT,
-          "asynchronous copy of 16 bytes of shared memory at 64, but it ends at byte 64", 12);
-    stops("trap;", PTX_FAULT, "trap", 12);
-    stops("atom.global.add.u32 %r2, [%rd3+2], 1;", PTX_FAULT, "misaligned: atomic operation", 12);
-    stops("mov.u32 %r2, 99; T: .branchtargets A; brx.idx %r2, T; A:", PTX_FAULT,
-          "entry 99 of a table of 1", 12);
-    stops("L: add.s32 %r2, %r2, 1; .loc 1 13 1\n bra L;", PTX_TIMED_OUT, "endless loop", 12);
-    stops("L: bar.sync 0; .loc 1 13 1\n bra L;", PTX_TIMED_OUT, "endless loop", 12);
-    stops("setp.gt.u32 %p1, %r1, 31; @%p1 bra L; bar.sync 1, 64; L:", PTX_DEADLOCK, "", 12);
-    stops("tanh.f99 %f1, %f2;", PTX_UNSUPPORTED,
-          "the simulator does not know tanh.f99 (your line 12)", 12);
-}
-
-/* Waiting for a block that comes later is our limit; the last block's endless wait is its own. */
-static void waiting_for_blocks_is_told(void **state)
-{
-    (void)state;
-    struct fixture f;
-    open_fixture(&f,
-                 HEAD BEGIN "L: ld.volatile.global.u32 %r2, [%rd1+64]; setp.eq.u32 %p1, %r2, 0; "
-                            "@%p1 bra L;\n" END);
-    f.launch.options.steps = 200000;
-    f.launch.grid[0] = 2;
-    run(&f);
-    assert_int_equal(f.result.status, PTX_UNSUPPORTED);
-    assert_non_null(strstr(f.result.message, "block 0 waits for another block"));
-    f.launch.grid[0] = 1;
-    run(&f);
-    assert_int_equal(f.result.status, PTX_TIMED_OUT);
-    close_fixture(&f);
-}
-
-static void launches_are_checked(void **state)
-{
-    (void)state;
-    struct fixture f;
-    struct err err = {0};
-    open_fixture(&f, HEAD BEGIN END);
-    f.launch.entry = "nothing";
-    assert_false(ptx_run(&f.result, &f.launch, &err));
-    assert_string_equal(err.text, "the program has no kernel named nothing");
-    f.launch.entry = "k";
-    f.launch.block[1] = 17;
-    assert_false(ptx_run(&f.result, &f.launch, &err));
-    assert_non_null(strstr(err.text, "at most 1024"));
-    f.launch.block[1] = 1;
-    f.launch.param_bytes = 8;
-    assert_false(ptx_run(&f.result, &f.launch, &err));
-    f.launch.param_bytes = 16;
-    f.launch.dynamic_shared_bytes = 1 << 20;
-    assert_false(ptx_run(&f.result, &f.launch, &err));
-    f.launch.dynamic_shared_bytes = 0;
-    f.launch.grid[2] = 0;
-    assert_false(ptx_run(&f.result, &f.launch, &err));
-    close_fixture(&f);
-}
-
-static void a_thread_has_so_much_local_memory(void **state)
-{
-    (void)state;
-    struct fixture f;
-    struct err err = {0};
-    open_fixture(&f, HEAD BEGIN ".local .align 4 .b8 much[800000];\n" END);
-    assert_false(ptx_run(&f.result, &f.launch, &err));
-    assert_string_equal(err.text,
-                        "800000 bytes of local memory per thread: at most 524288 are possible");
-    close_fixture(&f);
-}
+/* ---- what a kernel prints */
 
 static void printf_is_collected(void **state)
 {
@@ -547,23 +346,6 @@ static void nothing_depends_on_the_machine(void **state)
 }
 
 /* Of several faults in several threads, the one in the lowest block is told. */
-static void the_first_fault_counts(void **state)
-{
-    (void)state;
-    struct fixture f;
-    open_fixture(&f, HEAD BEGIN "mov.u32 %r2, %ctaid.x; setp.lt.u32 %p1, %r2, 5; @%p1 bra OK;\n"
-                                "st.global.u32 [%rd3+65536], %r2; OK:\n" END);
-    f.launch.grid[0] = 40;
-    for (int i = 0; i < 5; i++) {
-        f.launch.options.threads = 1 + (unsigned)i;
-        run(&f);
-        assert_int_equal(f.result.status, PTX_FAULT);
-        assert_int_equal(f.result.thread.block[0], 5);
-        assert_int_equal(f.result.thread.thread[0], 0);
-    }
-    close_fixture(&f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -577,13 +359,8 @@ int main(void)
         cmocka_unit_test(atomics_return_the_old_value),
         cmocka_unit_test(warps_exchange),
         cmocka_unit_test(absent_lanes_are_named),
-        cmocka_unit_test(faults_say_what_and_where),
-        cmocka_unit_test(waiting_for_blocks_is_told),
-        cmocka_unit_test(launches_are_checked),
-        cmocka_unit_test(a_thread_has_so_much_local_memory),
         cmocka_unit_test(printf_is_collected),
         cmocka_unit_test(nothing_depends_on_the_machine),
-        cmocka_unit_test(the_first_fault_counts),
     };
     return cmocka_run_group_tests_name("ptx run", tests, NULL, NULL);
 }

@@ -110,6 +110,22 @@ static void draw_text(struct brush *brush, size_t at, size_t to, int column)
     give_out(brush);
 }
 
+/* In front of a wrapped row stand blanks, and the bars of the quotes that the line is in. */
+static void draw_bars(struct brush *brush, int indent)
+{
+    static const char bar[] = "│";
+    int column = 0, columns;
+    for (size_t at = 0; at < brush->len && column < indent; column += columns) {
+        size_t bytes = text_cluster(brush->text + at, brush->len - at, &columns);
+        enum style style = style_at(brush, at);
+        if (style == STYLE_QUOTE && bytes == strlen(bar) &&
+            memcmp(brush->text + at, bar, bytes) == 0)
+            add(brush, bar, bytes, column, columns, style, MATCH_NONE);
+        at += bytes;
+    }
+    give_out(brush);
+}
+
 void viewer_draw_row(const struct viewer *viewer, int number, viewer_piece_fn *draw, void *context)
 {
     if (number < 0 || number >= viewer->row_count || viewer->columns <= 0)
@@ -135,6 +151,8 @@ void viewer_draw_row(const struct viewer *viewer, int number, viewer_piece_fn *d
             add(&brush, " ", 1, 0, column, style, MATCH_NONE);
         }
     }
+    if (!row->first)
+        draw_bars(&brush, row->indent);
     find_current(&brush);
     next_match(&brush, match_start(viewer, from));
     draw_text(&brush, from, row->to, column);

@@ -140,6 +140,31 @@ static void names_in_code_stay_whole(void **state)
     doc_free(&doc);
 }
 
+static void quotes_keep_their_bars(void **state)
+{
+    (void)state;
+    struct doc doc = {0};
+    struct viewer viewer = {0};
+    doc_add_str(&doc, STYLE_NORMAL, "  ");
+    doc_add_str(&doc, STYLE_QUOTE, "│ ");
+    doc_add_str(&doc, STYLE_NORMAL, "• ");
+    doc_add_str(&doc, STYLE_QUOTE, "│ one two");
+    doc_end_line(&doc)->indent = 8;
+    doc_add_str(&doc, STYLE_NORMAL, "│ one two");
+    doc_end_line(&doc)->indent = 2;
+    viewer_resize(&viewer, 12, 8);
+    viewer_show(&viewer, &doc, false);
+    check_row(&viewer, 0, "  │ • │ one");
+    check_row(&viewer, 1, "  │   two"); /* no more than half of the window is indented */
+    viewer_resize(&viewer, 16, 8);
+    check_row(&viewer, 0, "  │ • │ one two");
+    check_row(&viewer, 1, "│ one two");
+    viewer_resize(&viewer, 6, 8);
+    check_row(&viewer, 0, "  │ •");
+    viewer_free(&viewer);
+    doc_free(&doc);
+}
+
 static void rows_of_a_wrapped_doc(void **state)
 {
     (void)state;
@@ -438,6 +463,7 @@ int main(void)
         cmocka_unit_test(lines_break_between_words),
         cmocka_unit_test(chinese_breaks_by_its_rules),
         cmocka_unit_test(names_in_code_stay_whole),
+        cmocka_unit_test(quotes_keep_their_bars),
         cmocka_unit_test(rows_of_a_wrapped_doc),
         cmocka_unit_test(wide_characters_are_never_cut),
         cmocka_unit_test(searching_and_going_around),

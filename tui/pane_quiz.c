@@ -10,10 +10,10 @@ void pane_build_quiz(const struct app *app, struct doc *doc, int columns)
         return;
     }
     quiz_show(&app->quiz, app->question, doc, columns);
-    doc_add_str(doc, STYLE_NORMAL, "\n");
-    pane_to_do(app, doc);
     if (quiz_score(&app->quiz) == app->quiz.count)
         doc_add_str(doc, STYLE_PASS, _("All questions are answered right.\n"));
     else if (app->quiz.questions[app->question].right)
         doc_add_str(doc, STYLE_INFO, _("Enter goes to the next question.\n"));
+    doc_add_str(doc, STYLE_NORMAL, "\n");
+    pane_to_do(app, doc);
 }

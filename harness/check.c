@@ -303,7 +303,8 @@ bool check_run(struct check_result *out, const struct check_request *request, st
     } else if (out->not_run) {
         say(out, _("passes %u cases (%u found no memory)"), out->passed, out->not_run);
     } else {
-        say(out, _("passes all %u cases"), out->passed);
+        say(out, out->passed == 1 ? _("passes its only case") : _("passes all %u cases"),
+            out->passed);
     }
     return true;
 }

@@ -312,7 +312,9 @@ void trial_check(struct trial *trial, const uint64_t *sizes, size_t count)
     spans_free(&spans);
     char summary[900];
     if (worst.verdict == VERDICT_PASS)
-        snprintf(summary, sizeof summary, _("passes all %u cases"), (unsigned)count);
+        snprintf(summary, sizeof summary,
+                 count == 1 ? _("passes its only case") : _("passes all %u cases"),
+                 (unsigned)count);
     else
         snprintf(summary, sizeof summary, _("N = %llu: %s"), (unsigned long long)worst_n,
                  worst.text);

@@ -4,7 +4,7 @@
  * *sum must become the sum of input[0] to input[n - 1]. It is 0 when your
  * kernel starts.
  *
- * The shape is fixed: blocks of 256 threads, one block for each 4,096
+ * The shape is fixed: blocks of 256 threads, one block for each 16,384
  * elements that there are, but at least 1 and at most 1,056. n may be any
  * number, also one that is no multiple of 4. input begins at a multiple of
  * 256 bytes.
@@ -21,7 +21,7 @@
 #endif
 
 LAB_CONSTANT(kReduceThreads, 256);
-LAB_CONSTANT(kReduceElementsPerBlock, 4096); /* and more, from here on: */
+LAB_CONSTANT(kReduceElementsPerBlock, 16384); /* and more, from here on: */
 LAB_CONSTANT(kReduceMostBlocks, 1056);
 
 #endif

@@ -100,13 +100,14 @@ static char *find_breaks(const char *text, size_t len)
     return breaks;
 }
 
-/* Code inside a paragraph: cross-stream is one name. */
+/* Code inside a paragraph: cross-stream is one name, and wait_group 1 better read in one row. */
 static void forbid_in_code(char *breaks, const struct doc_line *line)
 {
+    enum { SHORT = 16 };
     uint32_t at = 0;
     for (uint32_t i = 0; i < line->span_count; at += line->spans[i++].len)
         for (uint32_t k = 1; line->spans[i].style == STYLE_CODE && k < line->spans[i].len; k++)
-            if (line->text[at + k - 1] != ' ')
+            if (line->text[at + k - 1] != ' ' || line->spans[i].len <= SHORT)
                 breaks[at + k] = false;
 }
 

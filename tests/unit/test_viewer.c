@@ -136,6 +136,13 @@ static void names_in_code_stay_whole(void **state)
     check_row(&viewer, 1, "cross-stream --all");
     viewer_resize(&viewer, 22, 8);
     check_row(&viewer, 0, "see well-known");
+    doc_add_str(&doc, STYLE_NORMAL, "until ");
+    doc_add_str(&doc, STYLE_CODE, "wait_group N-1");
+    doc_add_str(&doc, STYLE_NORMAL, " is done\n");
+    viewer_resize(&viewer, 18, 8);
+    viewer_show(&viewer, &doc, false);
+    check_row(&viewer, 3, "until");
+    check_row(&viewer, 4, "wait_group N-1 is");
     viewer_free(&viewer);
     doc_free(&doc);
 }

@@ -11,7 +11,7 @@
 struct graph {
     const struct cfg_block *blocks;
     uint32_t count; /* blocks; node `count` is the exit */
-    bool *stranded; /* blocks that no counting edge leads out of: there all edges count */
+    bool *stranded; /* blocks whose edges all count, since a loop has no other way out */
     uint32_t *from; /* reversed edges: start of each node's list in `to` */
     uint32_t *to;
     uint32_t *order;  /* nodes in reverse post-order from the exit */
@@ -102,16 +102,22 @@ static void drop_edges(struct graph *g)
     free(g->number);
 }
 
-/* A kernel that ends with its loop leaves it by an edge that does not count: the exit was not found
- * from any block of the loop, and no lanes would meet there. */
-static bool find_stranded(struct graph *g)
+/* A kernel that ends with its loop leaves it by an edge that does not count: no block of the loop
+ * finds the exit, and no lanes would meet there. Lets that edge count: of the blocks that found no
+ * exit, the last one that leaves, so that an early return before the loop still counts as nothing.
+ */
+static bool let_out(struct graph *g)
 {
-    bool any = false;
-    for (uint32_t b = 0; b < g->count; b++) {
-        g->stranded[b] = g->number[b] == UINT32_MAX;
-        any |= g->stranded[b];
+    for (uint32_t b = g->count; b-- > 0;) {
+        if (g->number[b] != UINT32_MAX || g->stranded[b])
+            continue;
+        for (uint32_t s = 0; s < g->blocks[b].successor_count; s++) {
+            uint32_t to = g->blocks[b].successors[s];
+            if (to == CFG_EXIT || g->blocks[to].is_exit_only)
+                return g->stranded[b] = true;
+        }
     }
-    return any;
+    return false;
 }
 
 static uint32_t intersect(const struct graph *g, const uint32_t *dom, uint32_t a, uint32_t b)
@@ -131,7 +137,7 @@ uint32_t *cfg_post_dominators(const struct cfg_block *blocks, uint32_t count)
     g.stranded = mem_zero(count + 1, sizeof *g.stranded);
     reverse_edges(&g);
     depth_first(&g);
-    if (find_stranded(&g)) {
+    while (let_out(&g)) {
         drop_edges(&g);
         reverse_edges(&g);
         depth_first(&g);

@@ -144,6 +144,20 @@ static void lanes_meet_in_a_loop_that_ends_the_kernel(void **state)
     fixture_is_clean(&f);
     assert_int_equal(f.result.counters.divergent_branches, 8);
     fixture_end(&f);
+
+    /* An early return before that loop: the lanes that stay part at %p3, meet at NEXT, and count as
+     * one. */
+    fixture_run(
+        &f,
+        "setp.lt.u32 %p1, %r1, 16;\n@!%p1 bra NEXT;\nsetp.eq.u32 %p3, %r1, 3;\n@%p3 bra OUT;\n"
+        "NEXT: mov.u32 %r20, 0;\nROUND: setp.eq.u32 %p1, %r1, 0;\n@!%p1 bra MEET;\n"
+        "st.global.u32 [%rd5], %r20;\nMEET: add.u32 %r20, %r20, 1;\n"
+        "setp.lt.u32 %p2, %r20, 8;\n@%p2 bra ROUND;\nOUT:\n",
+        32);
+    fixture_is_clean(&f);
+    assert_int_equal(f.result.counters.divergent_branches, 2 + 8);
+    assert_in_range(f.result.counters.warp_instructions, 1, 80); /* 64; 106 in two groups */
+    fixture_end(&f);
 }
 
 static void groups_in_flight_are_noted_at_each_wait(void **state)

@@ -81,6 +81,10 @@ void attempt_set_number(struct attempt *attempt, int number);
 /* A limit's kind ("copy") in a reader's words and language. */
 const char *attempt_limit_words(const char *kind);
 
+/* One of the record's own words for what limits blocks ("registers") or for a kind of instruction
+ * ("load") in the reader's language; any other word as it is. */
+const char *attempt_word(const char *word);
+
 const char *attempt_summary(const struct attempt *attempt); /* borrowed, "" while running */
 
 /* "1.41x" into out[16], "" when nothing was timed or it was too noisy. */

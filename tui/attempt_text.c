@@ -212,3 +212,16 @@ const char *attempt_limit_words(const char *kind)
             return _(known[i].words);
     return kind;
 }
+
+const char *attempt_word(const char *word)
+{
+    static const char *const known[] = {
+        N_("threads"), N_("blocks"), N_("registers"), N_("shared memory"), /* what limits blocks */
+        N_("integer"), N_("half"),   N_("tensor"),    N_("convert"), /* kinds of instructions */
+        N_("move"),    N_("load"),   N_("store"),     N_("atomic"),        N_("async"),
+        N_("sync"),    N_("warp"),   N_("control"),   N_("other")};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(word, known[i]) == 0)
+            return _(known[i]);
+    return word;
+}

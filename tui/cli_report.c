@@ -210,7 +210,7 @@ static void report_counts(const json_t *record)
         if (json_object_get(resources, "occupancy"))
             say(_(", occupancy %.0f %%"), 100 * json_number_at(resources, "occupancy"));
         if (*json_text_at(resources, "limited_by"))
-            say(_(" (limited by %s)"), json_text_at(resources, "limited_by"));
+            say(_(" (limited by %s)"), attempt_word(json_text_at(resources, "limited_by")));
         say("\n");
     }
     if (counters) {

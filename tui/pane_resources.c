@@ -58,7 +58,7 @@ static void add_kernel(struct doc *doc, const json_t *resources, const char *arc
     }
     if (*record_text(resources, "limited_by"))
         pane_field(doc, _("limited by"), LABEL, STYLE_NORMAL, "%s",
-                   record_text(resources, "limited_by"));
+                   attempt_word(record_text(resources, "limited_by")));
 }
 
 static void add_kinds(struct doc *doc, const json_t *kinds)
@@ -67,7 +67,7 @@ static void add_kinds(struct doc *doc, const json_t *kinds)
     json_t *count;
     json_object_foreach((json_t *)(uintptr_t)kinds, kind, count) {
         char label[40];
-        snprintf(label, sizeof label, "  %s", kind);
+        snprintf(label, sizeof label, "  %.30s", attempt_word(kind));
         add_number(doc, kinds, kind, label, "");
     }
 }

@@ -6,13 +6,21 @@
 #include "quiz.h"
 
 #include "harness/base/file.h"
+#include "harness/base/kind.h"
 #include "harness/base/msg.h"
+#include "harness/base/verdict.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODE_COLUMNS = 76, QUESTIONS_LEAST = 8, WRONG_LEAST = 6, HINTS_LEAST = 3 };
+enum {
+    CODE_COLUMNS = 76,
+    QUESTIONS_LEAST = 8,
+    WRONG_LEAST = 6,
+    HINTS_LEAST = 3,
+    GUESSING_LEAST = 4
+};
 
 void check_say(struct check *check, enum check_result result, const char *name, const char *format,
                ...)
@@ -266,14 +274,48 @@ static void check_quizzes(struct check *check)
     quiz_free(&chinese);
 }
 
+/* ---- hints */
+
+/* Adds a word to a list; returns whether it is the one that is looked for. */
+static bool list_word(struct buf *list, const char *word, const char *wanted)
+{
+    buf_printf(list, "%s%s", list->len ? ", " : "", word);
+    return strcmp(word, wanted) == 0;
+}
+
+/* Whether a hint's when is a word that a record can have; *list gets all that are. */
+static bool knows_when(const struct labfile *lab, const char *when, struct buf *list)
+{
+    bool known = list_word(list, "any", when);
+    known |= list_word(list, "slow", when);
+    for (enum verdict v = 0; v < VERDICT_COUNT; v++)
+        known |= list_word(list, verdict_name(v), when);
+    for (unsigned i = 0; i < lab->structure_count; i++)
+        known |= list_word(list, lab->structure[i].name, when);
+    for (unsigned i = 0; kind_name(i); i++)
+        known |= list_word(list, kind_name(i), when);
+    return known;
+}
+
 static void check_hints(struct check *check)
 {
-    unsigned hints = check->lab->hints_count;
-    if (hints < HINTS_LEAST)
-        check_say(check, CHECK_FAIL, "hints", _("%u hints; a lab has at least %d"), hints,
-                  HINTS_LEAST);
-    else
-        check_say(check, CHECK_OK, "hints", "%u", hints);
+    const struct labfile *lab = check->lab;
+    bool ok = lab->hints_count >= HINTS_LEAST;
+    if (!ok)
+        check_say(check, CHECK_FAIL, "hints", _("%u hints; a lab has at least %d"),
+                  lab->hints_count, HINTS_LEAST);
+    for (unsigned i = 0; i < lab->hints_count; i++) {
+        struct buf words = {0};
+        if (!knows_when(lab, lab->hints[i].when, &words)) {
+            check_say(check, CHECK_FAIL, "lab.yaml",
+                      _("hint %u has when: %s, which no record can show; one of these: %s"), i + 1,
+                      lab->hints[i].when, buf_str(&words));
+            ok = false;
+        }
+        buf_free(&words);
+    }
+    if (ok)
+        check_say(check, CHECK_OK, "hints", "%u", lab->hints_count);
 }
 
 /* ---- variants of the starter, and wrong kernels' names */

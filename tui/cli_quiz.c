@@ -95,23 +95,44 @@ void cli_quiz_decide(struct cli *cli, const struct labfile *lab, const json_t *r
     json_decref(all);
 }
 
-/* Choices named in the line, by number or letter, chosen; false when there is none. */
+/* The choice that a character names, by number or letter; -1 for none. */
+static int choice_of(const struct quiz_question *question, char name)
+{
+    int choice = name >= '1' && name <= '9'     ? name - '1'
+                 : isalpha((unsigned char)name) ? tolower((unsigned char)name) - 'a'
+                                                : -1;
+    return choice < question->choice_count ? choice : -1;
+}
+
+/* What the line names: one choice, or several where several are right ("ac", "a, c"), as bits. 0
+ * when anything else stands in it: what was meant is asked again, not guessed. */
+static uint32_t read_choices(const struct quiz_question *question, const char *line)
+{
+    uint32_t chosen = 0;
+    int count = 0;
+    for (const char *at = line; *at; at++) {
+        if (strchr(" \t\r", *at) || (*at == ',' && question->many))
+            continue;
+        int choice = choice_of(question, *at);
+        if (choice < 0)
+            return 0;
+        chosen |= 1u << choice;
+        count++;
+    }
+    return count == 1 || question->many ? chosen : 0;
+}
+
 static bool choose(struct quiz *quiz, int number, const char *line)
 {
     const struct quiz_question *question = &quiz->questions[number];
-    bool any = false;
-    for (const char *at = line; *at && !(any && !question->many); at++) {
-        int choice = isdigit((unsigned char)*at)   ? *at - '1'
-                     : isalpha((unsigned char)*at) ? tolower((unsigned char)*at) - 'a'
-                                                   : -1;
-        if (choice < 0 || choice >= question->choice_count)
-            continue;
-        quiz_choose(quiz, number, choice);
-        any = true;
-    }
-    if (any && question->many)
+    uint32_t chosen = read_choices(question, line);
+    uint32_t before = question->many ? question->chosen : 0;
+    for (int i = 0; i < question->choice_count; i++)
+        if ((chosen ^ before) & (1u << i) && chosen)
+            quiz_choose(quiz, number, i);
+    if (chosen && question->many)
         quiz_check(quiz, number);
-    return any;
+    return chosen != 0;
 }
 
 static bool is_done(const struct quiz_question *question)

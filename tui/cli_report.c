@@ -141,7 +141,7 @@ static void report_hazards(const json_t *hazards)
                 json_int_at(one, "other_line"));
         else if (json_int_at(one, "line"))
             say(_(", line %lld"), json_int_at(one, "line"));
-        say(": %s\n", json_text_at(one, "text"));
+        say(_(": %s\n"), json_text_at(one, "text"));
     }
 }
 

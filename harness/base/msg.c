@@ -1,6 +1,7 @@
 #include "msg.h"
 
 #include "buf.h"
+#include "clean.h"
 #include "file.h"
 
 #include <jansson.h>
@@ -52,4 +53,33 @@ const char *msg_get(const char *english)
 {
     const char *translated = json_string_value(json_object_get(catalogue, english));
     return translated && *translated ? translated : english;
+}
+
+static bool is_full_width_mark(uint32_t code)
+{
+    return (code >= 0x3000 && code <= 0x303f) || (code >= 0xff00 && code <= 0xff20);
+}
+
+static bool is_chinese_character(uint32_t code)
+{
+    return (code >= 0x3400 && code <= 0x9fff) || is_full_width_mark(code);
+}
+
+void msg_close_blanks(char *text)
+{
+    size_t len = strlen(text), to = 0;
+    uint32_t behind = 0; /* what was written last */
+    for (size_t at = 0, size; at < len; at += size) {
+        uint32_t code, next = 0;
+        size = utf8_decode(&code, text + at, len - at);
+        if (code == ' ' && at + 1 < len)
+            utf8_decode(&next, text + at + 1, len - at - 1);
+        if (code == ' ' && ((is_chinese_character(behind) && is_chinese_character(next)) ||
+                            is_full_width_mark(behind) || is_full_width_mark(next)))
+            continue;
+        behind = code;
+        memmove(text + to, text + at, size);
+        to += size;
+    }
+    text[to] = '\0';
 }

@@ -26,4 +26,10 @@ const char *msg_language(void);
 
 const char *msg_get(const char *english) __attribute__((format_arg(1)));
 
+/* For a sentence that was put together from parts: takes away, in place, each blank that stands
+ * between two Chinese characters or beside a mark of full width. Templates have one on both sides
+ * of what is filled in, which is right beside a number or a name and wrong beside Chinese. Other
+ * text is left as it is. */
+void msg_close_blanks(char *text);
+
 #endif

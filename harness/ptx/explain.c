@@ -228,6 +228,10 @@ static void explain(struct buf *buf, const struct run *run, const struct hazard_
             buf_add_char(buf, *p);
     }
     add_calls(buf, run->func->module, f);
+    if (buf->len) {
+        msg_close_blanks(buf->data);
+        buf->len = strlen(buf->data);
+    }
 }
 
 /* Cut at a character's border. */
@@ -450,24 +454,11 @@ void hazard_collect(struct ptx_result *result, const struct run *run, struct wor
 const char *ptx_hazard_name(enum ptx_hazard_kind kind)
 {
     static const char *const names[PTX_HAZARD_KIND_COUNT] = {
-        [PTX_HAZARD_RACE_READ_AFTER_WRITE] = "race-read-after-write",
-        [PTX_HAZARD_RACE_WRITE_AFTER_READ] = "race-write-after-read",
-        [PTX_HAZARD_RACE_WRITE_AFTER_WRITE] = "race-write-after-write",
-        [PTX_HAZARD_IN_FLIGHT] = "in-flight",
-        [PTX_HAZARD_REFILL] = "refill",
-        [PTX_HAZARD_NOT_PUBLISHED] = "not-published",
-        [PTX_HAZARD_NEVER_WAITED] = "never-waited",
-        [PTX_HAZARD_SOURCE_OVERWRITTEN] = "source-overwritten",
-        [PTX_HAZARD_DIVERGENT_BARRIER] = "divergent-barrier",
-        [PTX_HAZARD_BARRIER_MISMATCH] = "barrier-mismatch",
-        [PTX_HAZARD_UNINITIALISED] = "uninitialised",
-        [PTX_HAZARD_GLOBAL_RACE] = "global-race",
-        [PTX_HAZARD_PROXY_FENCE] = "proxy-fence",
-        [PTX_HAZARD_ABSENT_LANE] = "absent-lane",
-        [PTX_HAZARD_LOCKSTEP] = "lockstep",
-        [PTX_HAZARD_MATRIX] = "matrix",
-        [PTX_HAZARD_MBARRIER] = "mbarrier",
-        [PTX_HAZARD_READ_ONLY_PATH] = "read-only-path",
+#define HAZARD(symbol, name) [PTX_HAZARD_##symbol] = name,
+#define OTHER(name)
+#include "harness/base/kind.def"
+#undef HAZARD
+#undef OTHER
     };
     return kind < PTX_HAZARD_KIND_COUNT ? names[kind] : "unknown";
 }

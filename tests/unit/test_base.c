@@ -3,6 +3,8 @@
 #include "harness/base/arena.h"
 #include "harness/base/buf.h"
 #include "harness/base/file.h"
+#include "harness/base/kind.h"
+#include "harness/base/msg.h"
 #include "harness/base/verdict.h"
 
 #include <setjmp.h>
@@ -117,6 +119,37 @@ static void verdicts_round_trip_and_rank(void **state)
     assert_int_equal(verdict_worse(VERDICT_WRONG, VERDICT_NO_BUILD), VERDICT_NO_BUILD);
 }
 
+static void blanks_between_chinese_are_closed(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"块 1 的 线程 0 读了 另一个线程 写的 x[3]", "块 1 的线程 0 读了另一个线程写的 x[3]"},
+        {"线程 8，而 线程 32 ：见第 2 行", "线程 8，而线程 32：见第 2 行"},
+        {"a warp 的 12 个  lane ", "a warp 的 12 个  lane "},
+        {"on the GPU", "on the GPU"},
+        {"的 ", "的 "},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = mem_strdup(cases[i][0]);
+        msg_close_blanks(text);
+        assert_string_equal(text, cases[i][1]);
+        free(text);
+    }
+}
+
+static void kinds_are_known_by_name(void **state)
+{
+    (void)state;
+    assert_true(kind_is_known("in-flight"));
+    assert_true(kind_is_known("guard"));
+    assert_false(kind_is_known("in-fligth"));
+    assert_false(kind_is_known(""));
+    for (unsigned i = 0; kind_name(i); i++)
+        for (unsigned k = 0; k < i; k++)
+            assert_string_not_equal(kind_name(i), kind_name(k));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +159,8 @@ int main(void)
         cmocka_unit_test(write_goes_through_a_symbolic_link),
         cmocka_unit_test(paths_join_with_one_slash),
         cmocka_unit_test(verdicts_round_trip_and_rank),
+        cmocka_unit_test(blanks_between_chinese_are_closed),
+        cmocka_unit_test(kinds_are_known_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,11 @@
 /* The shadow of shared memory at the granularity of bytes, values and readers. */
 #include "ptx_fixture.h"
 
+#include "harness/base/kind.h"
+#include "harness/base/msg.h"
+#include "harness/driver.h"
+#include "harness/host/kernel_json.h"
+
 /* Byte address of this thread in %r5, of its neighbour in the next warp in %r6. */
 #define BYTES                                                                                      \
     "add.u32 %r5, %r3, %r1;\nxor.b32 %r6, %r1, 32;\nadd.u32 %r6, %r6, %r3;\ncvt.u16.u32 %h1, "     \
@@ -30,6 +35,35 @@ static void one_byte_in_common_is_a_race(void **state)
     assert_int_equal(f.result.hazards[0].kind, PTX_HAZARD_RACE_READ_AFTER_WRITE);
     assert_int_equal(f.result.hazards[0].bytes, 1);
     fixture_end(&f);
+}
+
+static void a_chinese_report_has_no_stray_blanks(void **state)
+{
+    (void)state;
+    struct ptx_fixture f;
+    struct err err = {0};
+    assert_true(msg_load(".", "zh", &err));
+    fixture_run(&f, BYTES "st.shared.u8 [%r5], %h1;\nld.shared.u8 %h3, [%r6];\n", 64);
+    assert_true(msg_load(".", "en", &err));
+    assert_int_equal(f.result.hazard_count, 1);
+    const char *text = f.result.hazards[0].text;
+    if (!strstr(text, "读了线程 ") || !strstr(text, "写的 "))
+        fail_msg("%s", text);
+    fixture_end(&f);
+}
+
+/* What a record can say, a hint can be about. */
+static void every_kind_is_one_of_the_list(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < PTX_HAZARD_KIND_COUNT; kind++)
+        assert_true(kind_is_known(ptx_hazard_name((enum ptx_hazard_kind)kind)));
+    for (int fault = PTX_FAULT_BOUNDS; fault <= PTX_FAULT_OTHER; fault++)
+        assert_true(kind_is_known(kernel_json_fault((enum ptx_fault)fault)));
+    const char *kind;
+    for (int code = 0; code < 1000; code++)
+        if (driver_is_fault(code, &kind))
+            assert_true(kind_is_known(kind));
 }
 
 static void word_after_bytes_sees_each_of_them(void **state)
@@ -296,6 +330,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_may_share_a_word),
         cmocka_unit_test(one_byte_in_common_is_a_race),
+        cmocka_unit_test(a_chinese_report_has_no_stray_blanks),
+        cmocka_unit_test(every_kind_is_one_of_the_list),
         cmocka_unit_test(word_after_bytes_sees_each_of_them),
         cmocka_unit_test(stores_of_one_value_are_harmless),
         cmocka_unit_test(atomics_go_together_and_with_nothing_else),

@@ -133,8 +133,8 @@ const json_t *app_record(const struct app *app)
 
 void app_touch(struct app *app)
 {
-    static const enum pane panes[] = {PANE_COURSE,  PANE_CODE,     PANE_CORRECTNESS,
-                                      PANE_SPEEDUP, PANE_TIMELINE, PANE_RESOURCES};
+    static const enum pane panes[] = {PANE_COURSE,   PANE_CODE,      PANE_CORRECTNESS, PANE_SPEEDUP,
+                                      PANE_TIMELINE, PANE_RESOURCES, PANE_QUIZ};
     const struct exhibit *shown = app_exhibit(app);
     for (size_t i = 0; i < sizeof panes / sizeof *panes; i++)
         app->pane[panes[i]].stale = true;
@@ -281,6 +281,8 @@ static void settle_hint(struct app *app)
         app->hint.doc = (struct doc){0};
         pane_build_hint(app, &app->hint.doc, columns);
         viewer_show(&app->hint.viewer, &app->hint.doc, true);
+        viewer_resize(&app->hint.viewer, columns, rows);
+        viewer_end(&app->hint.viewer); /* the newest hint is the last */
         app->hint.stale = false;
     }
     viewer_resize(&app->hint.viewer, columns, rows);

@@ -129,6 +129,9 @@ static bool go_to_source(struct app *app, enum pane pane, int source)
     app_focus(app, pane);
     app_settle(app);
     struct pane_view *view = &app->pane[pane];
+    const struct doc_line *now = viewer_current(&view->viewer);
+    if (now && now->source_line == source)
+        return true; /* where one came from */
     for (size_t i = 0; i < view->doc.line_count; i++)
         if (view->doc.lines[i].source_line == source) {
             viewer_go_line(&view->viewer, (uint32_t)i);

@@ -119,6 +119,21 @@ void pane_paragraph(struct doc *doc, enum style style, const char *text)
     doc_add_str(doc, style, "\n\n");
 }
 
+void pane_hang(struct doc *doc, enum style style, const char *text, int indent, int source_line)
+{
+    for (;;) {
+        size_t len = strcspn(text, "\n");
+        doc_add(doc, style, text, len);
+        struct doc_line *line = doc_end_line(doc);
+        line->indent = (uint16_t)indent;
+        line->source_line = source_line;
+        if (!text[len] || !text[len + 1])
+            return;
+        text += len + 1;
+        pane_pad(doc, 0, indent);
+    }
+}
+
 void pane_pad(struct doc *doc, int used, int columns)
 {
     doc_printf(doc, STYLE_NORMAL, "%*s", columns - used > 1 ? columns - used : 1, "");

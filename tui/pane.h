@@ -64,6 +64,9 @@ const char *pane_skipped_why(const json_t *record, const char *stage);
 
 /* A heading with an empty line before it, unless it is the doc's first line. */
 void pane_heading(struct doc *doc, const char *text);
+/* Text of one line or more, the first behind what the open line has: the others, and what is
+ * wrapped, stand `indent` columns in. All belong to `source_line`. */
+void pane_hang(struct doc *doc, enum style style, const char *text, int indent, int source_line);
 /* One wrapped paragraph and an empty line. */
 void pane_paragraph(struct doc *doc, enum style style, const char *text);
 /* What the open lab asks for beside a pass and is still open; most ask for nothing. */

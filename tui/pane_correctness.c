@@ -69,6 +69,30 @@ static void add_running(const struct app *app, struct doc *doc)
 
 /* ---- the verdict */
 
+static bool is_own(const json_t *diagnostic)
+{
+    const char *file = record_text(diagnostic, "file");
+    return !*file || strcmp(file, "kernel.cu") == 0;
+}
+
+/* The line that the verdict is about, so that Enter and e go there; 0 for none. */
+static int verdict_line(const json_t *record)
+{
+    size_t i;
+    json_t *one;
+    if (strcmp(record_text(record, "verdict"), "hazard") == 0)
+        return record_int(json_array_get(record_at(record, "hazards"), 0), "line");
+    const json_t *diagnostics = record_at(record, "build.diagnostics");
+    const json_t *cases = record_at(record, "cases");
+    json_array_foreach((json_t *)(uintptr_t)diagnostics, i, one)
+        if (strcmp(record_text(one, "severity"), "error") == 0 && is_own(one))
+            return record_int(one, "line");
+    json_array_foreach((json_t *)(uintptr_t)cases, i, one)
+        if (record_int(one, "fault.line") > 0)
+            return record_int(one, "fault.line");
+    return 0;
+}
+
 static void add_verdict(struct doc *doc, const json_t *record)
 {
     const char *name = record_text(record, "verdict");
@@ -78,7 +102,9 @@ static void add_verdict(struct doc *doc, const json_t *record)
     doc_printf(doc, style, "%s %s", mark, name);
     if (verdict_parse(&verdict, name))
         doc_printf(doc, STYLE_DIM, "   %s", verdict_meaning(verdict));
-    doc_end_line(doc)->indent = 2;
+    struct doc_line *line = doc_end_line(doc);
+    line->indent = 2;
+    line->source_line = verdict_line(record);
     pane_paragraph(doc, STYLE_NORMAL, record_text(record, "summary"));
 }
 
@@ -98,15 +124,12 @@ static void add_diagnostics(struct doc *doc, const json_t *record)
                            : strcmp(severity, "warning") == 0 ? STYLE_WARN
                                                               : STYLE_DIM;
         char where[80] = "";
-        bool own = !*file || strcmp(file, "kernel.cu") == 0;
+        bool own = is_own(one);
         if (line > 0)
             snprintf(where, sizeof where, own ? _("line %d") : "%2$.60s:%1$d", line, file);
         doc_printf(doc, style, "%s %s", error ? "E" : style == STYLE_WARN ? "W" : "i", where);
         doc_add_str(doc, STYLE_NORMAL, *where ? "  " : "");
-        doc_add_str(doc, STYLE_NORMAL, record_text(one, "text"));
-        struct doc_line *added = doc_end_line(doc);
-        added->indent = 4;
-        added->source_line = own ? line : 0;
+        pane_hang(doc, STYLE_NORMAL, record_text(one, "text"), 4, own ? line : 0);
     }
     if (json_is_true(record_at(record, "build.log_cut")))
         doc_add_str(doc, STYLE_DIM, _("  the rest of the compiler's text was left out\n"));

@@ -99,9 +99,8 @@ void pane_build_hint(const struct app *app, struct doc *doc, int columns)
     (void)columns;
     for (int i = 0; i < count && i < app->hints_shown; i++) {
         doc_printf(doc, STYLE_KEY, "%d/%d  ", i + 1, count);
-        doc_add_str(doc, i == app->hints_shown - 1 ? STYLE_NORMAL : STYLE_DIM,
-                    lab_text_get(&hints[i]->text));
-        doc_end_line(doc)->indent = 5;
+        pane_hang(doc, i == app->hints_shown - 1 ? STYLE_NORMAL : STYLE_DIM,
+                  lab_text_get(&hints[i]->text), 5, 0);
         if (i + 1 < count && i + 1 < app->hints_shown)
             doc_add_str(doc, STYLE_NORMAL, "\n");
     }

@@ -73,7 +73,7 @@ void session_run(struct session *session, int64_t now_ns)
     } else if (runner_begin(&session->runner, &job, &err)) {
         session->judging = true;
         app->kernel_changed = false;
-        app->diff_open = false;
+        app->diff_open = app->hint_open = false; /* they are about the attempt before */
         app->hints_shown = 0;
         app_set_attempt(app, &session->runner.attempt);
         app_bring(app, PANE_CORRECTNESS);

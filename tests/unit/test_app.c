@@ -327,9 +327,96 @@ static void enter_goes_between_message_and_line(void **state)
     assert_int_equal(app_focused(&app), PANE_CODE);
     assert_int_equal(viewer_current(&app.pane[PANE_CODE].viewer)->source_line, 2);
     expect(&app, "! read before the copy landed");
+    int64_t from = app.pane[PANE_CORRECTNESS].viewer.cursor;
     press(&app, KEY_CODE_ENTER);
     assert_int_equal(app_focused(&app), PANE_CORRECTNESS);
     assert_int_equal(viewer_current(&app.pane[PANE_CORRECTNESS].viewer)->source_line, 2);
+    assert_int_equal(app.pane[PANE_CORRECTNESS].viewer.cursor, from);
+    app_free(&app);
+}
+
+/* The cursor stands on the verdict after a run, and Enter is what the bottom line offers there. */
+static void a_verdict_leads_to_its_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *verdict, *more;
+        int line;
+    } cases[] = {
+        {"hazard", "\"build\":{\"diagnostics\":[]}", 2},
+        {"fault",
+         "\"cases\":[{\"verdict\":\"pass\"},{\"verdict\":\"fault\",\"fault\":{\"line\":5}}]", 5},
+        {"no-build",
+         "\"build\":{\"diagnostics\":[{\"severity\":\"warning\",\"line\":1},{\"severity\":"
+         "\"error\",\"line\":9,\"file\":\"lab.h\"},{\"severity\":\"error\",\"line\":3,\"text\":"
+         "\"first\\nsecond\"}]}",
+         3},
+        {"wrong", "\"cases\":[{\"verdict\":\"wrong\"}]", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct app app;
+        json_error_t where;
+        fill(&app);
+        resize(&app, 80, 24);
+        json_t *record = json_loads(record_text_json, 0, &where);
+        char *text = mem_printf("{\"verdict\":\"%s\",%s}", cases[i].verdict, cases[i].more);
+        json_t *other = json_loads(text, 0, &where);
+        assert_non_null(other);
+        json_object_del(record, "cases");
+        json_object_update(record, other);
+        app_set_record(&app, record);
+        press(&app, '3');
+        press(&app, 'g');
+        assert_int_equal(viewer_current(&app.pane[PANE_CORRECTNESS].viewer)->source_line,
+                         cases[i].line);
+        if (cases[i].line == 3)
+            expect(&app, "E line 3  first\n     second\n"); /* the rest is set in */
+        press(&app, KEY_CODE_ENTER);
+        assert_int_equal(app_focused(&app), cases[i].line ? PANE_CODE : PANE_CORRECTNESS);
+        json_decref(record);
+        json_decref(other);
+        free(text);
+        app_free(&app);
+    }
+}
+
+static void a_prediction_without_times_says_so(void **state)
+{
+    (void)state;
+    struct app app;
+    fill(&app);
+    resize(&app, 80, 24);
+    static const char quiz[] = "## 1. How much faster?\n\npredict: timing.speedup.median 2\n\n"
+                               "- [ ] less\n  > a\n- [ ] more\n  > b\n";
+    app_set_text(&app, TEXT_QUIZ, quiz, strlen(quiz));
+    press(&app, '9');
+    expect(&app, "How much faster?");
+    json_t *record = json_pack("{s:s, s:[{s:s, s:s}]}", "verdict", "pass", "skipped", "stage",
+                               "time", "why", "there is no GPU");
+    app_set_record(&app, record);
+    app_settle(&app);
+    expect_not(&app, "not timed");
+    press(&app, 'a');
+    expect(&app, "Your last run was not timed: there is no GPU");
+    json_decref(record);
+    app_free(&app);
+}
+
+/* With many hints the box is full: the one that was asked for is what it shows. */
+static void the_newest_hint_is_on_the_screen(void **state)
+{
+    (void)state;
+    struct app app;
+    fill(&app);
+    resize(&app, 80, 12);
+    const struct labfile *lab = app_lab(&app);
+    assert_true(lab->hints_count > 4);
+    char number[8] = "";
+    for (int i = 1; i <= 5; i++) {
+        press(&app, 'H');
+        snprintf(number, sizeof number, " %d/", i);
+        expect(&app, number);
+    }
     app_free(&app);
 }
 
@@ -502,6 +589,9 @@ int main(void)
         cmocka_unit_test(the_history_asks_before_it_restores),
         cmocka_unit_test(a_past_attempt_is_shown_until_esc),
         cmocka_unit_test(enter_goes_between_message_and_line),
+        cmocka_unit_test(a_verdict_leads_to_its_line),
+        cmocka_unit_test(a_prediction_without_times_says_so),
+        cmocka_unit_test(the_newest_hint_is_on_the_screen),
         cmocka_unit_test(code_of_76_columns_is_whole_at_80),
         cmocka_unit_test(a_listing_explains_its_line),
         cmocka_unit_test(enter_goes_back_where_it_came_from),

@@ -303,6 +303,9 @@ void async_wait_by(const struct async_rows *rows, struct warp *w, const struct o
                    uint32_t mask, uint32_t keep)
 {
     struct async_warp *a = w->async;
+    /* wait_all is a commit and wait_group 0: what is issued after it is another group */
+    if (keep == UINT32_MAX && a->count && a->copies[a->count - 1].batch == a->batch)
+        async_commit(w, op, mask);
     uint32_t committed = a->committed[__builtin_ctz(mask)];
     timeline_add(w, (struct ptx_event){.kind = PTX_EVENT_WAIT,
                                        .line = op->line,

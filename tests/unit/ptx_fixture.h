@@ -68,7 +68,7 @@ static void fixture_run(struct ptx_fixture *f, const char *body, uint32_t thread
         .param_bytes = sizeof params,
         .memory = memory,
         .memory_count = 2,
-        .options = {.checks = true, .counters = true, .steps = 1 << 20},
+        .options = {.checks = true, .counters = true, .steps = 1 << 20, .trace = true},
     };
     if (!ptx_run(&f->result, &launch, &err))
         fail_msg("%s", err.text);

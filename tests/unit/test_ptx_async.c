@@ -1,6 +1,8 @@
 /* Asynchronous copies: which bytes land, and when. */
 #include "ptx_fixture.h"
 
+#include "harness/base/msg.h"
+
 #define ROW                                                                                        \
     "mad.lo.u32 %r5, %r1, 16, %r3;\nmad.wide.u32 %rd6, %r1, 16, %rd1;\n"                           \
     "mad.wide.u32 %rd7, %r1, 16, %rd2;\n"
@@ -51,6 +53,46 @@ static void wait_all_takes_what_nobody_committed(void **state)
     fixture_run(&f, ROW COPY(0) "cp.async.wait_group 0;\n", 32);
     assert_true(fixture_has(&f, PTX_HAZARD_NEVER_WAITED));
     assert_non_null(strstr(f.result.hazards[0].text, "commit_group"));
+    fixture_end(&f);
+}
+
+/* wait_all commits too: the copies on both sides of it are different groups. */
+static void wait_all_ends_a_group(void **state)
+{
+    (void)state;
+    struct ptx_fixture f;
+    fixture_run(&f,
+                ROW COPY(0) "cp.async.wait_all;\n" OUT(0) "cp.async.wait_all;\n" COPY(
+                    512) "cp.async.wait_all;\n" OUT(512) COPY(1024) "cp.async.commit_group;\n"
+                                                                    "cp.async.wait_all;\n",
+                32);
+    fixture_is_clean(&f);
+    unsigned issued = 0;
+    for (size_t i = 0; i < f.result.event_count; i++)
+        if (f.result.events[i].kind == PTX_EVENT_ISSUE)
+            assert_int_equal(f.result.events[i].group, issued++);
+    assert_int_equal(issued, 3);
+    fixture_end(&f);
+}
+
+/* "{thread} 读了 {where}，它由 {other} 拷贝...": no space between Chinese characters. */
+static void a_translated_report_has_no_odd_spaces(void **state)
+{
+    (void)state;
+    struct ptx_fixture f;
+    struct err err = {0};
+    if (!msg_load(".", "zh", &err))
+        skip();
+    fixture_run(
+        &f,
+        ROW COPY(0) "cp.async.wait_all;\nxor.b32 %r6, %r4, 512;\nld.shared.u32 %r7, [%r6];\n"
+                    "st.global.u32 [%rd5], %r7;\n",
+        64);
+    assert_true(msg_load(".", "en", &err));
+    assert_true(fixture_has(&f, PTX_HAZARD_NOT_PUBLISHED));
+    const char *text = f.result.hazards[0].text;
+    if (!strstr(text, "读了 s") || !strstr(text, "warp 的线程 ") || !strstr(text, " 拷贝"))
+        fail_msg("%s", text);
     fixture_end(&f);
 }
 
@@ -155,6 +197,8 @@ int main(void)
         cmocka_unit_test(bytes_land_when_their_group_is_waited_for),
         cmocka_unit_test(newer_group_is_still_in_flight),
         cmocka_unit_test(wait_all_takes_what_nobody_committed),
+        cmocka_unit_test(wait_all_ends_a_group),
+        cmocka_unit_test(a_translated_report_has_no_odd_spaces),
         cmocka_unit_test(groups_count_for_each_thread),
         cmocka_unit_test(what_the_source_lacks_becomes_zero),
         cmocka_unit_test(smaller_copies_and_ignored_sources),

@@ -24,6 +24,9 @@ static const struct {
     {"Unresolved extern function", N_("It is declared and called, but has no body here.")},
     {"Not a name of any known instruction", N_("The text of asm(...) goes to the assembler as it "
                                                "stands; look at the spelling and the dots.")},
+    {"Parsing error near",
+     N_("The text of asm(...) goes to the assembler as it stands: each instruction in it ends with "
+        "a ';'. One that is missing is noticed behind it, in the next line with asm or later.")},
     {"out of memory",
      N_("The compiler may use 4 GiB of memory here. Is something very large included, or does a "
         "template call itself without an end?")},

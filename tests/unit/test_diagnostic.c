@@ -178,6 +178,18 @@ static void errors_without_a_line_find_the_name_they_quote(void **state)
     diagnostics_free(&list);
 }
 
+static void a_semicolon_missing_in_asm_is_guessed(void **state)
+{
+    (void)state;
+    struct diagnostics list =
+        parse("ptxas application ptx input, line 41; fatal   : Parsing error near '.loc': syntax "
+              "error\n");
+    advice_add(&list, "", "kernel.cu");
+    assert_int_equal(list.count, 1);
+    assert_non_null(strstr(list.items[0].text, "ends with a ';'"));
+    diagnostics_free(&list);
+}
+
 /* Students cannot set one, so none is recommended. */
 static void no_option_of_the_compiler_is_recommended(void **state)
 {
@@ -305,6 +317,7 @@ int main(void)
         cmocka_unit_test(ptxas_points_at_the_students_line),
         cmocka_unit_test(repeated_errors_are_said_once),
         cmocka_unit_test(errors_without_a_line_find_the_name_they_quote),
+        cmocka_unit_test(a_semicolon_missing_in_asm_is_guessed),
         cmocka_unit_test(no_option_of_the_compiler_is_recommended),
         cmocka_unit_test(a_compiler_without_memory_is_an_error),
         cmocka_unit_test(host_compilers_are_understood),

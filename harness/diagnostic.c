@@ -199,12 +199,30 @@ static bool recognise_end(struct line line, struct diagnostic *out)
     return false;
 }
 
+/* At end of source: error: expected a "}"   says no line; place_at_end finds one. */
+static const char end_of_source[] = "At end of source: ";
+
+static bool recognise_end_of_source(struct line line, struct diagnostic *out)
+{
+    enum severity severity;
+    if (!starts(line, end_of_source))
+        return false;
+    line = skip(line, sizeof end_of_source - 1);
+    if (!take_severity(&line, &severity))
+        return false;
+    fill(out, (struct line){0}, 0, 0, severity, line);
+    char *text = mem_printf(_("%s at the end of the source"), out->text);
+    free(out->text);
+    out->text = text;
+    return true;
+}
+
 static bool recognise(struct line line, struct diagnostic *out)
 {
     if (!line.len || isspace((unsigned char)*line.text))
         return false;
-    return recognise_tool(line, out) || recognise_front_end(line, out) ||
-           recognise_host(line, out) || recognise_end(line, out);
+    return recognise_tool(line, out) || recognise_end_of_source(line, out) ||
+           recognise_front_end(line, out) || recognise_host(line, out) || recognise_end(line, out);
 }
 
 /* Lines that only sum up what others said. */
@@ -263,6 +281,7 @@ static void forget(struct diagnostic *item)
  */
 struct open_item {
     struct diagnostic *item;
+    struct diagnostic *last_at_end; /* the item before this line, if the source ended there */
     struct line held;
     int continued;
 };
@@ -313,6 +332,16 @@ static void notice_setup(struct diagnostics *out, const struct diagnostic *item)
             out->setup = mem_strdup(item->text);
 }
 
+/* What is still open where the source ends stands in the note behind the complaint: that is the
+ * line to look at. */
+static void place_at_end(struct diagnostic *complaint, const struct diagnostic *next)
+{
+    if (!complaint || next->severity != SEVERITY_NOTE || !next->line)
+        return;
+    complaint->file = next->file ? mem_strdup(next->file) : NULL;
+    complaint->line = next->line;
+}
+
 static void parse_line(struct diagnostics *out, struct open_item *open, struct line line)
 {
     struct diagnostic item;
@@ -321,17 +350,21 @@ static void parse_line(struct diagnostics *out, struct open_item *open, struct l
         return;
     } else if (recognise(line, &item)) {
         flush_held(open);
+        bool at_end = false;
         open->item = NULL;
         open->continued = 0;
         struct line text = {item.text, strlen(item.text)};
         bool information = starts(line, "ptxas info") || starts(line, "nvcc info");
         notice_setup(out, &item);
+        place_at_end(open->last_at_end, &item);
         if (information || is_summary(text) || !is_room(out)) {
             forget(&item);
         } else {
             append(out, item);
             open->item = &out->items[out->count - 1];
+            at_end = starts(line, end_of_source);
         }
+        open->last_at_end = at_end ? open->item : NULL;
     } else if (is_summary(line) || !trim(line).len) {
         flush_held(open);
         open->item = NULL;

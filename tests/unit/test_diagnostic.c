@@ -86,6 +86,26 @@ static void notes_follow_their_error(void **state)
     diagnostics_free(&list);
 }
 
+/* The compiler says no line; the brace that is open is the one to look at. */
+static void a_missing_brace_is_an_error_with_a_line(void **state)
+{
+    (void)state;
+    struct diagnostics list = parse("At end of source: error: expected a \";\"\n"
+                                    "\n"
+                                    "At end of source: error: expected a \"}\"\n"
+                                    "kernel.cu(2): note #3196-D: to match this \"{\"\n"
+                                    "  {\n"
+                                    "  ^\n"
+                                    "\n"
+                                    "2 errors detected in the compilation of \"kernel.cu\".\n");
+    assert_int_equal(list.count, 3);
+    assert_item(&list, 0, SEVERITY_ERROR, 0, 0, "expected a \";\" at the end of the source");
+    assert_item(&list, 1, SEVERITY_ERROR, 2, 0, "expected a \"}\" at the end of the source");
+    assert_string_equal(list.items[1].file, "kernel.cu");
+    assert_item(&list, 2, SEVERITY_NOTE, 2, 1, "to match this \"{\"");
+    diagnostics_free(&list);
+}
+
 static void names_with_blanks_and_parentheses_stay_whole(void **state)
 {
     (void)state;
@@ -312,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(front_end_errors_have_line_and_column),
         cmocka_unit_test(notes_follow_their_error),
+        cmocka_unit_test(a_missing_brace_is_an_error_with_a_line),
         cmocka_unit_test(names_with_blanks_and_parentheses_stay_whole),
         cmocka_unit_test(a_warning_that_says_error_is_a_warning),
         cmocka_unit_test(ptxas_points_at_the_students_line),

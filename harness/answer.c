@@ -42,16 +42,21 @@ void answer_landmarks(struct answer *answer, enum lab_listing listing, const cha
     }
 }
 
-/* "line 12: expected a ";" (and 2 more)" */
-static void summarise_failure(const struct build *build, char *out, size_t len)
+/* "line 12: expected a ";" (and 2 more)"; a line of another file than the student's is told with its
+ * name. */
+static void summarise_failure(const struct build *build, const char *source, char *out, size_t len)
 {
     const struct diagnostic *first = NULL;
     unsigned errors = 0;
     for (size_t i = 0; i < build->diagnostics.count; i++)
         if (build->diagnostics.items[i].severity == SEVERITY_ERROR && ++errors == 1)
             first = &build->diagnostics.items[i];
-    char line[32] = "", more[64] = "";
-    if (first && first->line)
+    char line[160] = "", more[64] = "";
+    const char *file = first && first->file ? first->file : source;
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    if (first && first->line && strcmp(name, source) != 0)
+        snprintf(line, sizeof line, _("%.100s, line %u: "), name, first->line);
+    else if (first && first->line)
         snprintf(line, sizeof line, _("line %u: "), first->line);
     if (errors > 1)
         snprintf(more, sizeof more, _(" (and %u more)"), errors - 1);
@@ -68,7 +73,7 @@ void answer_build(struct answer *answer, const struct build *build, json_t *tool
         json_object_set_new(json_object_get(record, "build"), "log_cut", json_true());
     emit_set(answer->emit, record);
     char failure[512];
-    summarise_failure(build, failure, sizeof failure);
+    summarise_failure(build, answer->work->name, failure, sizeof failure);
     if (!build->ok)
         answer_judge(answer, VERDICT_NO_BUILD, failure);
     if (build->diagnostics.setup) {

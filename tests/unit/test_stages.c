@@ -163,6 +163,25 @@ static void a_kernel_that_does_not_compile_stops_there(void **state)
     json_decref(events);
 }
 
+/* A line number alone would be taken for one of kernel.cu. */
+static void an_error_in_a_header_names_the_header(void **state)
+{
+    (void)state;
+    if (!warm.can_compile)
+        skip();
+    const bool all[STAGE_COUNT] = {true, true, true, true, true, true};
+    struct err err = {0};
+    char *header = path_join(folder, "mine.h");
+    assert_true(file_write(header, "\nint x = y;\n", 12, false, &err));
+    json_t *events = run("#include \"mine.h\"\n", all);
+    const json_t *end = find(events, "end", "");
+    assert_string_equal(text_of(end, "verdict"), "no-build");
+    assert_non_null(strstr(text_of(end, "summary"), "mine.h, line 2: "));
+    json_decref(events);
+    remove(header);
+    free(header);
+}
+
 static void without_a_gpu_timing_says_what_is_missing(void **state)
 {
     (void)state;
@@ -182,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_that_compiles_leaves_its_listings),
         cmocka_unit_test(a_kernel_that_does_not_compile_stops_there),
+        cmocka_unit_test(an_error_in_a_header_names_the_header),
         cmocka_unit_test(without_a_gpu_timing_says_what_is_missing),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -117,7 +117,10 @@ const struct op *block_turn_over(struct warp *w, const struct op *op)
                           _("still running after %llu warp instructions of one block: an endless "
                             "loop, or far too much work"),
                           (unsigned long long)w->worker->run->steps);
-    if (w->worker->run->deadline_ns && run_now_ns() > w->worker->run->deadline_ns)
+    bool late = w->worker->run->deadline_ns && run_now_ns() > w->worker->run->deadline_ns;
+    if (late && waits_for_later_block(w, op))
+        return NULL;
+    if (late)
         return stop_block(w, op, PTX_TIMED_OUT, (unsigned)__builtin_ctz(w->active), "%s",
                           _("not done in time: an endless loop, or far too much work"));
     return path_yield(w, op);
@@ -180,6 +183,18 @@ static bool run_round(struct block *block, enum ptx_isa isa, bool *alive, bool *
     return ran;
 }
 
+/* Where a warp that has not ended stands: all that live only poll. */
+static const struct op *polling_op(const struct block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        const struct warp *w = &block->warps[i];
+        for (unsigned k = 0; w->live && k < WARP_LANES; k++)
+            if (w->paths[k].state == PATH_READY)
+                return w->paths[k].pc;
+    }
+    return NULL;
+}
+
 static void run_turns(struct block *block, enum ptx_isa isa)
 {
     uint32_t fruitless = 0;
@@ -191,7 +206,7 @@ static void run_turns(struct block *block, enum ptx_isa isa)
             return;
         if (ran && fruitless < FRUITLESS_ROUNDS)
             continue;
-        if (ran && waits_for_later_block(&block->warps[0], NULL))
+        if (ran && waits_for_later_block(&block->warps[0], polling_op(block)))
             return;
         fruitless = 0;
         if (collective_release(block) || sync_stuck(block))

@@ -56,13 +56,21 @@ static void waiting_for_blocks_is_told(void **state)
     (void)state;
     struct fixture f;
     open_fixture(&f,
-                 HEAD BEGIN "L: ld.volatile.global.u32 %r2, [%rd1+64]; setp.eq.u32 %p1, %r2, 0; "
+                 HEAD BEGIN ".loc 1 12 1\nL: ld.volatile.global.u32 %r2, [%rd1+64]; setp.eq.u32 %p1, %r2, 0; "
                             "@%p1 bra L;\n" END);
     f.launch.options.steps = 200000;
     f.launch.grid[0] = 2;
     run(&f);
     assert_int_equal(f.result.status, PTX_UNSUPPORTED);
     assert_non_null(strstr(f.result.message, "block 0 waits for another block"));
+    assert_int_equal(f.module->lines[f.result.line].line, 12);
+    f.launch.options.steps = UINT64_MAX; /* the time is up first */
+    f.launch.options.deadline_ms = 5;
+    run(&f);
+    assert_int_equal(f.result.status, PTX_UNSUPPORTED);
+    assert_non_null(strstr(f.result.message, "block 0 waits for another block"));
+    f.launch.options.steps = 200000;
+    f.launch.options.deadline_ms = 0;
     f.launch.grid[0] = 1;
     run(&f);
     assert_int_equal(f.result.status, PTX_TIMED_OUT);

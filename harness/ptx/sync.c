@@ -238,6 +238,7 @@ static void report_counts(struct warp *w, const struct barrier *b, const struct 
 {
     if (!w->checks)
         return;
+    const uint32_t all = w->block->thread_count; /* a barrier without a number means all of them */
     struct hazard_finding finding = {
         .kind = PTX_HAZARD_BARRIER_MISMATCH,
         .reason = REASON_COUNT_WRONG,
@@ -247,7 +248,7 @@ static void report_counts(struct warp *w, const struct barrier *b, const struct 
         .other = b->first_thread,
         .other_block = w->block->index,
         .space = PTX_SPACE_NONE,
-        .note = {id, count, b->count, 0},
+        .note = {id, count ? count : all, b->count ? b->count : all, 0},
     };
     hazard_add(w, &finding);
 }

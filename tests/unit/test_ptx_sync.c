@@ -42,6 +42,20 @@ static void named_barrier_orders_its_warps(void **state)
     fixture_end(&f);
 }
 
+/* A barrier without a number means all threads of the block, and is told so. */
+static void barriers_of_two_sizes_say_both(void **state)
+{
+    (void)state;
+    struct ptx_fixture f;
+    fixture_run(&f,
+                "and.b32 %r6, %r1, 32;\nsetp.ne.u32 %p1, %r6, 0;\n@%p1 bra L1;\n"
+                "bar.sync 0, 64;\nbra.uni L2;\nL1: bar.sync 0;\nL2:\n",
+                96);
+    assert_true(fixture_has(&f, PTX_HAZARD_BARRIER_MISMATCH));
+    assert_non_null(strstr(f.result.hazards[0].text, "(96 here, 64 at the other place)"));
+    fixture_end(&f);
+}
+
 static void exited_threads_are_not_waited_for(void **state)
 {
     (void)state;
@@ -189,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bar_red_combines_the_block),
         cmocka_unit_test(named_barrier_orders_its_warps),
+        cmocka_unit_test(barriers_of_two_sizes_say_both),
         cmocka_unit_test(exited_threads_are_not_waited_for),
         cmocka_unit_test(barrier_in_a_branch_names_who_is_missing),
         cmocka_unit_test(barrier_that_never_fills_is_a_deadlock),

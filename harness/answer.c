@@ -42,8 +42,8 @@ void answer_landmarks(struct answer *answer, enum lab_listing listing, const cha
     }
 }
 
-/* "line 12: expected a ";" (and 2 more)"; a line of another file than the student's is told with its
- * name. */
+/* "line 12: expected a ";" (and 2 more)"; a line of another file than the student's is told with
+ * its name. */
 static void summarise_failure(const struct build *build, const char *source, char *out, size_t len)
 {
     const struct diagnostic *first = NULL;

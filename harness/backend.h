@@ -37,6 +37,10 @@ struct launch {
     bool hazards; /* simulator: run with every check and collect reports and counters */
 };
 
+/* A member of a hazard in launch_result, true where an undefined value was handed out: trial.c
+ * takes it away, with the hazard where the results are right. No record has it. */
+#define LAUNCH_HAZARD_IF_USED "if_used"
+
 struct launch_result {
     enum verdict
         verdict;         /* PASS here means: ended normally. FAULT, HAZARD, TIMED_OUT, CANNOT_RUN */

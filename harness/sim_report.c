@@ -88,6 +88,8 @@ static json_t *hazard_json(const struct launch *launch, const struct ptx_hazard 
     kernel_json_add_place(object, h, launch->block);
     json_object_set_new(object, "count", json_integer((json_int_t)h->count));
     json_object_set_new(object, "text", json_string(h->text));
+    if (h->if_used)
+        json_object_set_new(object, LAUNCH_HAZARD_IF_USED, json_true());
     return object;
 }
 

@@ -167,7 +167,8 @@ static json_t *marks_json(const struct backend_module *module, const struct ptx_
                      : e->value == 1 ? _("line %d: wait until at most 1 group is in flight")
                                      : _("line %d: wait until at most %u groups are in flight"),
                      sim_line(module, e->line), e->value);
-        else if (e->kind == PTX_EVENT_HAZARD && e->value < run->hazard_count)
+        else if (e->kind == PTX_EVENT_HAZARD && e->value < run->hazard_count &&
+                 !run->hazards[e->value].if_used)
             snprintf(text, sizeof text, _("line %d: %s"), sim_line(module, e->line),
                      ptx_hazard_name(run->hazards[e->value].kind));
         else

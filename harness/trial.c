@@ -276,6 +276,28 @@ static void describe_launch(json_t *entry, const struct launch_result *launched)
     }
 }
 
+/* A hazard of an undefined value counts where something depended on that value. The simulator makes
+ * it one that spoils results, so where they are right nothing did. */
+static void settle_undefined(struct launch_result *launched, json_t *entry, enum verdict *verdict)
+{
+    bool right = *verdict == VERDICT_HAZARD && !json_object_get(entry, "mismatch");
+    for (size_t i = json_array_size(launched->hazards); i-- > 0;) {
+        json_t *hazard = json_array_get(launched->hazards, i);
+        if (json_object_del(hazard, LAUNCH_HAZARD_IF_USED) == 0 && right)
+            json_array_remove(launched->hazards, i);
+    }
+    if (!right || json_is_object(json_array_get(launched->hazards, 0))) {
+        json_t *first = json_object_get(json_array_get(launched->hazards, 0), "text");
+        if (right)
+            json_object_set(entry, "text", first);
+        return;
+    }
+    *verdict = VERDICT_PASS;
+    json_object_del(entry, "text");
+    json_decref(launched->hazards);
+    launched->hazards = NULL;
+}
+
 bool trial_run(struct trial *trial, uint64_t seed, json_t *entry, enum verdict *verdict,
                struct launch_result *launched, struct err *err)
 {
@@ -288,6 +310,7 @@ bool trial_run(struct trial *trial, uint64_t seed, json_t *entry, enum verdict *
     bool ended = launched->verdict == VERDICT_PASS || launched->verdict == VERDICT_HAZARD;
     if (ended && !judge(trial, entry, verdict, err))
         return false;
+    settle_undefined(launched, entry, verdict);
     json_object_set_new(entry, "verdict", json_string(verdict_name(*verdict)));
     json_object_set_new(entry, "ms", json_real(clock_ms() - start));
     return true;

@@ -94,6 +94,31 @@ static inline bool shuffle_source(unsigned mode, u32 lane, u32 b, u32 c, u32 *so
     return inside;
 }
 
+/* What a lane gets out of one that the mask does not name: undefined, so something that spoils
+ * every sum, product and comparison it gets into. As a float it is huge, of either sign. */
+static u32 undefined_value(const struct warp *w, u32 lane)
+{
+    u32 x = (u32)block_clock(w) * 0x9e3779b9u + (w->id * 32 + lane) * 0x85ebca6bu;
+    x = (x ^ x >> 15) * 0x2c1b3c6du;
+    x ^= x >> 13;
+    return 0x7f000000u | (x & 0x807fffffu);
+}
+
+static void shuffle_unnamed(struct warp *w, const struct op *op, u32 members, const u32 *sources,
+                            u32 *r)
+{
+    u32 readers = 0, unnamed = 0;
+    for (u32 i = 0; i < WARP_LANES; i++) {
+        if (!(w->mask >> i & 1) || members >> sources[i] & 1 || sources[i] == i)
+            continue;
+        readers |= 1u << i;
+        unnamed |= 1u << sources[i];
+        r[i] = undefined_value(w, i);
+    }
+    if (readers)
+        hazard_unnamed_source(w, op, members, readers, unnamed);
+}
+
 HANDLER(shfl)
 {
     GROUPS(op->e, shfl);
@@ -101,17 +126,18 @@ HANDLER(shfl)
     u32 members = first_lane_value(w, op->e);
     COLLECTIVE(members);
     ALIGNED u32 r[WARP_LANES];
-    u32 valid = 0, wanted = 0;
+    u32 sources[WARP_LANES], valid = 0, wanted = 0;
     for (u32 i = 0; i < WARP_LANES; i++) {
-        u32 source;
-        bool inside = shuffle_source(op->mode, i, b[i], c[i], &source);
-        r[i] = a[source];
+        bool inside = shuffle_source(op->mode, i, b[i], c[i], &sources[i]);
+        r[i] = a[sources[i]];
         valid |= (u32)inside << i;
-        wanted |= w->mask >> i & 1 ? 1u << source : 0;
+        wanted |= w->mask >> i & 1 ? 1u << sources[i] : 0;
     }
-    u32 absent = wanted & ~w->mask;
+    u32 absent = wanted & members & ~w->mask;
     if (unlikely(absent))
         hazard_absent_lane(w, op, members, absent, 0);
+    if (unlikely(wanted & ~members))
+        shuffle_unnamed(w, op, members, sources, r);
     if (op->d[1])
         pred_store(w, op->d[1], valid);
     if (op->d[0])

@@ -271,7 +271,8 @@ static void fill_hazard(struct ptx_hazard *out, const struct run *run,
                                .space = f->space,
                                .address = f->address,
                                .bytes = f->bytes,
-                               .count = f->count};
+                               .count = f->count,
+                               .if_used = f->reason == REASON_UNNAMED};
     out->thread = thread_of(run, f->block, f->thread == NOBODY ? 0 : f->thread);
     uint64_t other_block = f->kind == PTX_HAZARD_GLOBAL_RACE ? f->other_block : f->block;
     out->has_other = f->other != NOBODY && other_block != UINT64_MAX;
@@ -301,7 +302,8 @@ static bool same_group(const struct run *run, const struct hazard_finding *a,
                        const struct hazard_finding *b)
 {
     return a->kind == b->kind && same_line(run, a->line, b->line) &&
-           same_line(run, a->other_line, b->other_line);
+           same_line(run, a->other_line, b->other_line) &&
+           (a->reason == REASON_UNNAMED) == (b->reason == REASON_UNNAMED);
 }
 
 static bool is_race(enum ptx_hazard_kind kind)

@@ -22,7 +22,8 @@ static bool same_group(const struct hazard_run *run, const struct hazard_finding
                        const struct hazard_finding *b)
 {
     return a->kind == b->kind && group_line(run, a->line) == group_line(run, b->line) &&
-           group_line(run, a->other_line) == group_line(run, b->other_line);
+           group_line(run, a->other_line) == group_line(run, b->other_line) &&
+           (a->reason == REASON_UNNAMED) == (b->reason == REASON_UNNAMED);
 }
 
 void hazard_add(struct warp *w, const struct hazard_finding *finding)
@@ -193,6 +194,24 @@ void hazard_absent_lane(struct warp *w, const struct op *op, uint32_t members, u
         .other_block = w->block->index,
         .space = PTX_SPACE_NONE,
         .note = {members, absent, outside, 0},
+    };
+    hazard_add(w, &finding);
+}
+
+void hazard_unnamed_source(struct warp *w, const struct op *op, uint32_t members, uint32_t readers,
+                           uint32_t sources)
+{
+    if (!w->checks)
+        return;
+    struct hazard_finding finding = {
+        .kind = PTX_HAZARD_ABSENT_LANE,
+        .reason = REASON_UNNAMED,
+        .line = op->line,
+        .thread = w->id * 32 + (uint32_t)__builtin_ctz(readers),
+        .other = w->id * 32 + (uint32_t)__builtin_ctz(sources),
+        .other_block = w->block->index,
+        .space = PTX_SPACE_NONE,
+        .note = {members, sources, 0, 0},
     };
     hazard_add(w, &finding);
 }

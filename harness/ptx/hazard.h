@@ -78,7 +78,8 @@ enum hazard_reason {
     REASON_ABSENT,
     REASON_OUTSIDE,
     REASON_EXITED,
-    REASON_PAIRED, /* barriers: reached by different ways */
+    REASON_UNNAMED, /* a shuffle: the source is not in the mask */
+    REASON_PAIRED,  /* barriers: reached by different ways */
     REASON_MISSING,
     REASON_COUNT_WRONG,
     REASON_NOT_INIT,
@@ -262,6 +263,11 @@ void hazard_fence(struct warp *w, const struct op *op, uint32_t mask);
  * executed by lanes the mask does not name (outside). */
 void hazard_absent_lane(struct warp *w, const struct op *op, uint32_t members, uint32_t absent,
                         uint32_t outside);
+
+/* Lanes that shuffle values out of lanes which the mask does not name. Only what they get is
+ * undefined: right programs never use it (ptx_hazard.if_used). */
+void hazard_unnamed_source(struct warp *w, const struct op *op, uint32_t members, uint32_t readers,
+                           uint32_t sources);
 
 /* ---- life cycle */
 

@@ -217,6 +217,7 @@ struct ptx_hazard {
     uint32_t bytes;
     char where[96]; /* "tile[1][12]" or "input[17]"; "" when unknown */
     uint64_t count; /* cases in this group */
+    bool if_used;   /* an undefined value was handed out; no fault where the results are right */
     char text[512]; /* one sentence: what, the rule, what hardware does */
 };
 

@@ -79,6 +79,26 @@ static void racing_and_wrong(const struct call *call)
     call->out[0] = 9;
 }
 
+static void undefined_unused(const struct call *call)
+{
+    racing(call);
+    json_object_set_new(json_array_get(call->result->hazards, 0), LAUNCH_HAZARD_IF_USED,
+                        json_true());
+}
+
+static void undefined_used(const struct call *call)
+{
+    undefined_unused(call);
+    call->out[0] = 9;
+}
+
+static void undefined_unused_and_racing(const struct call *call)
+{
+    undefined_unused(call);
+    json_array_append_new(call->result->hazards, json_pack("{s:s, s:i, s:i, s:s}", "kind", "race",
+                                                           "line", 8, "count", 1, "text", "real"));
+}
+
 /* --- tests --- */
 
 static void right_answers_pass(void **state)
@@ -236,6 +256,29 @@ static void hazards_are_merged_and_beat_right_answers(void **state)
     drop(&seen);
 }
 
+/* An undefined value matters where the results show it. */
+static void undefined_values_count_where_they_are_used(void **state)
+{
+    (void)state;
+    struct seen seen;
+    run(&seen, undefined_unused);
+    assert_int_equal(seen.result.verdict, VERDICT_PASS);
+    assert_null(seen.result.hazards);
+    assert_null(json_object_get(json_array_get(seen.cases, 0), "text"));
+    drop(&seen);
+    run(&seen, undefined_used);
+    assert_int_equal(seen.result.verdict, VERDICT_HAZARD);
+    assert_non_null(strstr(seen.result.summary, "a race"));
+    assert_null(json_object_get(json_array_get(seen.result.hazards, 0), LAUNCH_HAZARD_IF_USED));
+    drop(&seen);
+    run(&seen, undefined_unused_and_racing);
+    assert_int_equal(seen.result.verdict, VERDICT_HAZARD);
+    assert_int_equal(json_array_size(seen.result.hazards), 1);
+    assert_non_null(strstr(seen.result.summary, "real"));
+    assert_string_equal(text_of(json_array_get(seen.cases, 0), "text"), "real");
+    drop(&seen);
+}
+
 static void sizes_shrink_to_the_memory(void **state)
 {
     (void)state;
@@ -294,6 +337,7 @@ int main(void)
         cmocka_unit_test(a_printing_kernel_gets_more_time),
         cmocka_unit_test(a_printing_kernel_leaves_large_sizes_out),
         cmocka_unit_test(hazards_are_merged_and_beat_right_answers),
+        cmocka_unit_test(undefined_values_count_where_they_are_used),
         cmocka_unit_test(sizes_shrink_to_the_memory),
         cmocka_unit_test(nothing_is_added_around_exact_bounds),
     };

@@ -262,6 +262,31 @@ static void absent_lanes_are_named(void **state)
     close_fixture(&f);
 }
 
+/* Eight lanes with a mask of their own: the upper four read lanes that it does not name. What they
+ * get is undefined, and said to be so; the lanes that nobody is named for wait for nobody. */
+static void unnamed_lanes_give_something_undefined(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, HEAD BEGIN
+                 ".loc 1 4 2\n setp.ge.u32 %p1, %r1, 8; @%p1 bra L;\n"
+                 "shfl.sync.down.b32 %r2, %r1, 4, 31, 255; st.global.u32 [%rd3], %r2;\nL:\n" END);
+    f.launch.block[0] = 32;
+    run(&f);
+    assert_int_equal(f.result.status, PTX_DONE);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(f.out[i], i + 4);
+    for (uint32_t i = 4; i < 8; i++)
+        assert_true(f.out[i] > 1 << 24);
+    assert_int_equal(f.result.hazard_count, 1);
+    const struct ptx_hazard *h = &f.result.hazards[0];
+    assert_true(h->if_used);
+    assert_int_equal(h->thread.thread[0], 4);
+    assert_int_equal(h->other.thread[0], 8);
+    assert_non_null(strstr(h->text, "thread 8, which the mask 0x000000ff does not name"));
+    close_fixture(&f);
+}
+
 /* ---- what a kernel prints */
 
 static void printf_is_collected(void **state)
@@ -359,6 +384,7 @@ int main(void)
         cmocka_unit_test(atomics_return_the_old_value),
         cmocka_unit_test(warps_exchange),
         cmocka_unit_test(absent_lanes_are_named),
+        cmocka_unit_test(unnamed_lanes_give_something_undefined),
         cmocka_unit_test(printf_is_collected),
         cmocka_unit_test(nothing_depends_on_the_machine),
     };

@@ -55,9 +55,9 @@ static void waiting_for_blocks_is_told(void **state)
 {
     (void)state;
     struct fixture f;
-    open_fixture(&f,
-                 HEAD BEGIN ".loc 1 12 1\nL: ld.volatile.global.u32 %r2, [%rd1+64]; setp.eq.u32 %p1, %r2, 0; "
-                            "@%p1 bra L;\n" END);
+    open_fixture(&f, HEAD BEGIN
+                 ".loc 1 12 1\nL: ld.volatile.global.u32 %r2, [%rd1+64]; setp.eq.u32 %p1, %r2, 0; "
+                 "@%p1 bra L;\n" END);
     f.launch.options.steps = 200000;
     f.launch.grid[0] = 2;
     run(&f);

@@ -20,6 +20,13 @@ static json_t *to_do_as_json(const struct labfile *lab, const json_t *progress,
 {
     static const char *const steps[] = {"measured-with", "measured-without", "answered"};
     json_t *list = json_array();
+    if (done_goal_is_open(progress)) {
+        struct buf text = {0};
+        done_name_goal(lab, progress, &text);
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s}", "step", "goal", "text", buf_str(&text)));
+        buf_free(&text);
+    }
     for (unsigned i = 0; i < lab->done_count; i++) {
         const struct lab_done *done = &lab->done[i];
         struct buf text = {0};

@@ -31,6 +31,32 @@ static long long found(const json_t *record, const char *landmark)
     return -1;
 }
 
+/* Whether nothing that was looked for in listings and timeline is missing. */
+static bool is_complete(const json_t *record)
+{
+    static const char *const lists[] = {"landmarks", "structure"};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        const json_t *list = json_object_get(record, lists[k]);
+        for (size_t i = 0; i < json_array_size(list); i++)
+            if (json_is_false(json_object_get(json_array_get(list, i), "ok")))
+                return false;
+    }
+    return true;
+}
+
+/* What a pass says of the goal. `goal_reached` itself is noted with the other results. */
+static void note_goal(json_t *progress, const json_t *record, bool measured)
+{
+    if (strcmp(text_at(record, "verdict"), "pass") != 0)
+        return;
+    if (measured)
+        json_object_set_new(progress, "goal_timed", json_true());
+    if (is_complete(record))
+        json_object_set_new(progress, "landmarks_held", json_true());
+    else if (!json_object_get(progress, "landmarks_held"))
+        json_object_set_new(progress, "landmarks_held", json_false());
+}
+
 static json_t *object_in(json_t *parent, const char *key)
 {
     json_t *child = json_object_get(parent, key);
@@ -43,6 +69,7 @@ static json_t *object_in(json_t *parent, const char *key)
 void done_note(const struct labfile *lab, json_t *progress, const json_t *record)
 {
     bool measured = was_measured(record);
+    note_goal(progress, record, measured);
     if (measured)
         json_object_del(progress, "untimed");
     else if (lab->done_count && strcmp(text_at(record, "verdict"), "pass") == 0 &&
@@ -83,12 +110,21 @@ static bool has_passed(const json_t *progress)
     return strcmp(text_at(progress, "best"), "pass") == 0;
 }
 
+/* Progress from before these were noted has neither, and leaves nothing open. */
+bool done_goal_is_open(const json_t *progress)
+{
+    if (json_is_true(json_object_get(progress, "goal_reached")))
+        return false;
+    return json_is_true(json_object_get(progress, "goal_timed")) ||
+           json_is_false(json_object_get(progress, "landmarks_held"));
+}
+
 static bool any_open(const struct labfile *lab, const json_t *progress, const json_t *answers)
 {
-    for (unsigned i = 0; i < lab->done_count; i++)
-        if (done_is_open(lab, i, progress, answers))
-            return true;
-    return false;
+    bool open = done_goal_is_open(progress);
+    for (unsigned i = 0; !open && i < lab->done_count; i++)
+        open = done_is_open(lab, i, progress, answers);
+    return open;
 }
 
 bool done_is(const struct labfile *lab, const json_t *progress, const json_t *answers)
@@ -117,10 +153,27 @@ void done_name(const struct labfile *lab, unsigned index, struct buf *out)
     }
 }
 
+void done_name_goal(const struct labfile *lab, const json_t *progress, struct buf *out)
+{
+    bool held = json_is_true(json_object_get(progress, "landmarks_held"));
+    if (lab->kind == LAB_HOST && !held)
+        buf_add_str(out, _("write what the lab is about: the Check pane says what no run of yours "
+                           "shows yet"));
+    else if (json_is_true(json_object_get(progress, "goal_timed")))
+        buf_printf(out, _("reach the goal, %.0f %% of the solution's speed"), lab->goal * 100);
+    else
+        buf_add_str(out, _("write what the lab is about: a landmark is missing in every kernel "
+                           "that passed, and the Check pane says which"));
+}
+
 void done_say(const struct labfile *lab, const json_t *progress, const json_t *answers,
               struct buf *out)
 {
-    bool any = false, timing = false;
+    bool any = done_goal_is_open(progress), timing = false;
+    if (any) {
+        buf_add_str(out, _("Still to do: "));
+        done_name_goal(lab, progress, out);
+    }
     for (unsigned i = 0; i < lab->done_count; i++) {
         if (!done_is_open(lab, i, progress, answers))
             continue;

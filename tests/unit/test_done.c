@@ -86,7 +86,7 @@ static void done_needs_a_pass_and_all_of_it(void **state)
     (void)state;
     json_t *none = json_object(),
            *answers = json_loads("{\"10\":{\"found\":\"1\"},\"11\":{\"right\":true}}", 0, NULL);
-    json_t *progress = json_loads("{\"best\":\"wrong\"}", 0, NULL);
+    json_t *progress = json_loads("{\"best\":\"wrong\",\"goal_reached\":true}", 0, NULL);
     assert_false(done_is(&plain, NULL, NULL) || done_in_part(&plain, NULL, NULL));
     assert_false(done_is(&plain, progress, none) || done_in_part(&plain, progress, none));
     json_object_set_new(progress, "best", json_string("pass"));
@@ -113,7 +113,7 @@ static void check_said(const struct labfile *lab, const json_t *progress, const 
 static void what_is_open_is_said(void **state)
 {
     (void)state;
-    json_t *progress = json_object();
+    json_t *progress = json_loads("{\"goal_reached\":true}", 0, NULL);
     check_said(&plain, progress, "");
     check_said(&asks, NULL,
                "Still to do: measure the version without cp.async; measure the version with "
@@ -130,6 +130,56 @@ static void what_is_open_is_said(void **state)
     json_decref(progress);
 }
 
+static void check_goal(const json_t *progress, const struct labfile *lab, const char *want)
+{
+    struct buf text = {0};
+    if (done_goal_is_open(progress))
+        done_name_goal(lab, progress, &text);
+    assert_string_equal(buf_str(&text), want);
+    buf_free(&text);
+}
+
+static const char missing[] = "{\"verdict\":\"pass\",\"landmarks\":[{\"name\":\"a\",\"ok\":true},{"
+                              "\"name\":\"b\",\"ok\":false}]}";
+
+static void a_starter_that_passes_leaves_the_lab_open(void **state)
+{
+    (void)state;
+    json_t *progress = json_loads("{\"best\":\"pass\"}", 0, NULL);
+    struct labfile lab = {.goal = 0.95}, host = {.goal = 0.95, .kind = LAB_HOST};
+    check_goal(progress, &lab, ""); /* from before this was noted */
+    note(progress, "{\"verdict\":\"wrong\"}");
+    check_goal(progress, &lab, "");
+    note(progress, missing);
+    assert_true(done_in_part(&plain, progress, NULL));
+    check_goal(progress, &lab,
+               "write what the lab is about: a landmark is missing in every kernel that passed, "
+               "and the Check pane says which");
+    check_goal(progress, &host,
+               "write what the lab is about: the Check pane says what no run of yours shows yet");
+    note(progress, "{\"verdict\":\"pass\",\"landmarks\":[{\"name\":\"b\",\"ok\":true}]}");
+    assert_true(done_is(&plain, progress, NULL));
+    note(progress, missing); /* once is enough */
+    assert_true(done_is(&plain, progress, NULL));
+    json_decref(progress);
+}
+
+static void where_there_is_a_gpu_the_goal_decides(void **state)
+{
+    (void)state;
+    json_t *progress = json_loads("{\"best\":\"pass\"}", 0, NULL);
+    struct labfile lab = {.goal = 0.95};
+    note(progress, "{\"verdict\":\"pass\"," TIMED("too-noisy") "}");
+    assert_true(done_is(&plain, progress, NULL));
+    note(progress, "{\"verdict\":\"pass\"," TIMED("slower") "}");
+    assert_true(done_in_part(&plain, progress, NULL));
+    check_goal(progress, &lab, "reach the goal, 95 % of the solution's speed");
+    json_object_set_new(progress, "goal_reached", json_true());
+    note(progress, missing);
+    assert_true(done_is(&plain, progress, NULL));
+    json_decref(progress);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +187,8 @@ int main(void)
         cmocka_unit_test(questions_have_to_be_answered),
         cmocka_unit_test(done_needs_a_pass_and_all_of_it),
         cmocka_unit_test(what_is_open_is_said),
+        cmocka_unit_test(a_starter_that_passes_leaves_the_lab_open),
+        cmocka_unit_test(where_there_is_a_gpu_the_goal_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

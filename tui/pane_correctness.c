@@ -291,8 +291,14 @@ static void add_landmarks(struct doc *doc, const json_t *record)
         bool ok = json_is_true(record_at(one, "ok"));
         doc_printf(doc, ok ? STYLE_PASS : STYLE_DIM, "%s %-16s", ok ? "+" : "·",
                    record_text(one, "name"));
-        doc_printf(doc, STYLE_NORMAL, _(" %s: found %d, a good solution has at least %d"),
-                   record_text(one, "listing"), record_int(one, "found"), record_int(one, "want"));
+        /* One that a solution need not have is there to tell a lab's two versions apart. */
+        if (record_int(one, "want") > 0)
+            doc_printf(doc, STYLE_NORMAL, _(" %s: found %d, a good solution has at least %d"),
+                       record_text(one, "listing"), record_int(one, "found"),
+                       record_int(one, "want"));
+        else
+            doc_printf(doc, STYLE_NORMAL, _(" %s: found %d; only the experiment has some"),
+                       record_text(one, "listing"), record_int(one, "found"));
         doc_end_line(doc)->indent = 4;
     }
 }

@@ -162,7 +162,9 @@ static void describe_block(struct buf *out, const struct sample *sample)
 static void describe_where(struct buf *out, const struct sample *sample)
 {
     const struct check_outcome *outcome = sample->outcome;
-    if (outcome->wrong == 1) {
+    if (sample->count == 1) {
+        return; /* a result of one number: where it is wrong says nothing */
+    } else if (outcome->wrong == 1) {
         buf_add_str(out, _("a single element"));
     } else if (outcome->wrong == outcome->checked) {
         buf_add_str(out, _("every element"));
@@ -308,7 +310,10 @@ static bool describe_input(struct buf *out, const struct sample *sample)
                     compare_value(sample->type, sample->buffer->host[i], sample->index[k]);
         if (!fits || fits * 10 < sample->kept * 9)
             continue;
-        buf_printf(out, _("there stands %s unchanged"), shape->buffers[i].name);
+        if (i == sample->buffer->buffer)
+            buf_add_str(out, _("unchanged since before the launch"));
+        else
+            buf_printf(out, _("there stands %s unchanged"), shape->buffers[i].name);
         return true;
     }
     return false;

@@ -176,6 +176,13 @@ static void value_text(char out[40], const json_t *value)
         snprintf(out, 40, "?");
 }
 
+static void begin_place(struct doc *doc)
+{
+    if (!doc->open)
+        doc_add_str(doc, STYLE_NORMAL, "    ");
+}
+
+/* No row for the labs that can't say who made an element. */
 static void add_place(struct doc *doc, const json_t *mismatch)
 {
     static const char *const parts[] = {"block", "thread"};
@@ -187,15 +194,20 @@ static void add_place(struct doc *doc, const json_t *mismatch)
         long long y = json_integer_value(json_array_get(at, 1));
         long long z = json_integer_value(json_array_get(at, 2));
         const char *name = i == 0 ? _("block") : _("thread");
+        begin_place(doc);
         if (y == 0 && z == 0)
             doc_printf(doc, STYLE_NORMAL, "%s %lld  ", name, x);
         else
             doc_printf(doc, STYLE_NORMAL, "%s (%lld,%lld,%lld)  ", name, x, y, z);
     }
-    if (json_is_number(json_object_get(mismatch, "tile")))
+    if (json_is_number(json_object_get(mismatch, "tile"))) {
+        begin_place(doc);
         doc_printf(doc, STYLE_NORMAL, _("tile %d  "), record_int(mismatch, "tile"));
-    if (json_is_number(json_object_get(mismatch, "stage")))
+    }
+    if (json_is_number(json_object_get(mismatch, "stage"))) {
+        begin_place(doc);
         doc_printf(doc, STYLE_NORMAL, _("stage %d"), record_int(mismatch, "stage"));
+    }
     if (doc->open)
         doc_end_line(doc)->indent = 4;
 }
@@ -218,7 +230,6 @@ static void add_mismatch(struct doc *doc, const json_t *mismatch)
     if (checked_count > 0)
         doc_printf(doc, STYLE_DIM, _("   (%s of %s wrong)"), wrong, checked);
     doc_end_line(doc)->indent = 6;
-    doc_add_str(doc, STYLE_NORMAL, "    ");
     add_place(doc, mismatch);
     if (*record_text(mismatch, "pattern")) {
         doc_printf(doc, STYLE_STRONG, "    %s", record_text(mismatch, "pattern"));

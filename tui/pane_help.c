@@ -68,27 +68,32 @@ static bool list_names(const json_t *list, const char *key, const char *word, bo
 }
 
 /* Whether the hint is about what the record says. */
-static bool fits(const struct lab_hint *hint, const json_t *record)
+enum closeness { FAR, ANY_TIME, VERDICT, CAUSE };
+
+/* What names the very cause is closer than what fits each attempt with this verdict. */
+static enum closeness closeness_of(const struct lab_hint *hint, const json_t *record)
 {
-    return strcmp(hint->when, record_text(record, "verdict")) == 0 ||
-           list_names(record_at(record, "hazards"), "kind", hint->when, false) ||
-           list_names(record_at(record, "cases"), "fault.kind", hint->when, false) ||
-           list_names(record_at(record, "structure"), "name", hint->when, true) ||
-           (strcmp(hint->when, "slow") == 0 &&
-            json_is_false(record_at(record, "timing.goal_reached")));
+    if (strcmp(hint->when, "any") == 0)
+        return ANY_TIME;
+    if (strcmp(hint->when, record_text(record, "verdict")) == 0)
+        return VERDICT;
+    bool fits = list_names(record_at(record, "hazards"), "kind", hint->when, false) ||
+                list_names(record_at(record, "cases"), "fault.kind", hint->when, false) ||
+                list_names(record_at(record, "structure"), "name", hint->when, true) ||
+                (strcmp(hint->when, "slow") == 0 &&
+                 json_is_false(record_at(record, "timing.goal_reached")));
+    return fits ? CAUSE : FAR;
 }
 
-/* Those that fit what happened come first, then those for any time. */
+/* The closest first, those for any time last. */
 static int collect(const struct app *app, const struct lab_hint *out[], int most)
 {
     const struct labfile *lab = app_lab(app);
     int count = 0;
-    for (int any = 0; any < 2; any++)
-        for (unsigned i = 0; lab && i < lab->hints_count && count < most; i++) {
-            bool general = strcmp(lab->hints[i].when, "any") == 0;
-            if (general == (any == 1) && (general || fits(&lab->hints[i], app_record(app))))
+    for (enum closeness wanted = CAUSE; wanted > FAR; wanted--)
+        for (unsigned i = 0; lab && i < lab->hints_count && count < most; i++)
+            if (closeness_of(&lab->hints[i], app_record(app)) == wanted)
                 out[count++] = &lab->hints[i];
-        }
     return count;
 }
 

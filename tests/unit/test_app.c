@@ -402,6 +402,36 @@ static void a_prediction_without_times_says_so(void **state)
     app_free(&app);
 }
 
+/* Whoever reads behind an array does not need the hint about alignment, though both are faults. */
+static void the_hint_for_the_cause_comes_first(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *verdict, *list, *kind, *first;
+    } cases[] = {
+        {"fault", "cases", "misaligned", "must be multiples of 16"},
+        {"fault", "cases", "out-of-bounds", "In which tile of which block"},
+        {"hazard", "hazards", "refill", "A copy starts into a buffer"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct app app;
+        fill(&app);
+        resize(&app, 80, 24);
+        for (unsigned k = 0; k < course_size; k++)
+            if (strcmp(course[k]->slug, "cp-async") == 0)
+                app_set_lab(&app, k);
+        json_t *one = strcmp(cases[i].list, "cases") == 0
+                          ? json_pack("{s:{s:s}}", "fault", "kind", cases[i].kind)
+                          : json_pack("{s:s}", "kind", cases[i].kind);
+        json_t *record = json_pack("{s:s, s:[o]}", "verdict", cases[i].verdict, cases[i].list, one);
+        app_set_record(&app, record);
+        press(&app, 'H');
+        expect(&app, cases[i].first);
+        json_decref(record);
+        app_free(&app);
+    }
+}
+
 /* With many hints the box is full: the one that was asked for is what it shows. */
 static void the_newest_hint_is_on_the_screen(void **state)
 {
@@ -591,6 +621,7 @@ int main(void)
         cmocka_unit_test(enter_goes_between_message_and_line),
         cmocka_unit_test(a_verdict_leads_to_its_line),
         cmocka_unit_test(a_prediction_without_times_says_so),
+        cmocka_unit_test(the_hint_for_the_cause_comes_first),
         cmocka_unit_test(the_newest_hint_is_on_the_screen),
         cmocka_unit_test(code_of_76_columns_is_whole_at_80),
         cmocka_unit_test(a_listing_explains_its_line),

@@ -280,7 +280,7 @@ static void what_kernels_may_change_is_judged_by_its_role(void **state)
     (void)state;
     expect_verdict(&(struct setup){&pair, pair_good, small_sizes, 2, SEED}, "pass", "4 cases");
     expect_verdict(&(struct setup){&pair, pair_untouched, small_sizes, 2, SEED}, "wrong",
-                   "there stands both unchanged");
+                   "unchanged since before the launch");
     expect_verdict(&(struct setup){&notes, notes_good, small_sizes, 2, SEED}, "pass", "4 cases");
     expect_verdict(&(struct setup){&notes, notes_overrun, small_sizes, 2, SEED}, "fault",
                    "past the end of notes, 0 bytes");

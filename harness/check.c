@@ -49,6 +49,27 @@ static void merge_hazards(struct check_result *result, json_t *reports, uint64_t
     }
 }
 
+static size_t copies_in(const json_t *timeline)
+{
+    size_t i, k, count = 0;
+    json_t *row, *span;
+    json_array_foreach(json_object_get(timeline, "rows"), i, row)
+        json_array_foreach(json_object_get(row, "spans"), k, span)
+            count += strcmp(json_string_value(json_object_get(span, "kind")), "copy") == 0;
+    return count;
+}
+
+/* The case whose block makes the most copies shows most: with one element there may be none. */
+static void keep_timeline(struct check_result *result, json_t *timeline)
+{
+    if (result->timeline && copies_in(timeline) <= copies_in(result->timeline)) {
+        json_decref(timeline);
+        return;
+    }
+    json_decref(result->timeline);
+    result->timeline = timeline;
+}
+
 /* Takes over what the launch collected beside its verdict. */
 static void collect(struct check_result *result, struct launch_result *launched, uint64_t n)
 {
@@ -60,10 +81,8 @@ static void collect(struct check_result *result, struct launch_result *launched,
         json_decref(result->counters);
         result->counters = launched->counters;
     }
-    if (launched->timeline && !result->timeline)
-        result->timeline = launched->timeline;
-    else
-        json_decref(launched->timeline);
+    if (launched->timeline)
+        keep_timeline(result, launched->timeline);
     if (launched->output && *launched->output && !result->output)
         result->output = launched->output;
     else

@@ -47,7 +47,7 @@ struct check_result {
     unsigned total, passed, not_run;
     json_t *hazards;  /* array, each with case_n; NULL when none or not asked for */
     json_t *counters; /* of the largest case; NULL when there are none */
-    json_t *timeline; /* of the smallest case; NULL when there is none */
+    json_t *timeline; /* of the case with the most copies; NULL when there is none */
     char *output;     /* what the kernel printed in the simulator; NULL when nothing */
     bool poisoned;    /* the backend is lost: end this process without closing it */
 };

@@ -279,6 +279,25 @@ static void undefined_values_count_where_they_are_used(void **state)
     drop(&seen);
 }
 
+static void copying(const struct call *call)
+{
+    good(call);
+    json_t *spans = json_array();
+    for (uint64_t i = 4096; i < call->n; i += 4096)
+        json_array_append_new(spans, json_pack("{s:s}", "kind", "copy"));
+    call->result->timeline = json_pack("{s:I, s:[{s:o}]}", "cases", (json_int_t)(call->n / 4096),
+                                       "rows", "spans", spans);
+}
+
+static void the_timeline_is_of_the_case_with_copies(void **state)
+{
+    (void)state;
+    struct seen seen;
+    run(&seen, copying);
+    assert_int_equal(number_of(seen.result.timeline, "cases"), 3);
+    drop(&seen);
+}
+
 static void sizes_shrink_to_the_memory(void **state)
 {
     (void)state;
@@ -338,6 +357,7 @@ int main(void)
         cmocka_unit_test(a_printing_kernel_leaves_large_sizes_out),
         cmocka_unit_test(hazards_are_merged_and_beat_right_answers),
         cmocka_unit_test(undefined_values_count_where_they_are_used),
+        cmocka_unit_test(the_timeline_is_of_the_case_with_copies),
         cmocka_unit_test(sizes_shrink_to_the_memory),
         cmocka_unit_test(nothing_is_added_around_exact_bounds),
     };

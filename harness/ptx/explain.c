@@ -218,31 +218,15 @@ static void add_calls(struct buf *buf, const struct ptx_module *module,
         buf_printf(buf, _(" (line %u was called from line %u)"), b.line, b.from);
 }
 
-/* A translation has a space before a brace, for the words that are Latin letters; between two
- * Chinese characters there is none. */
-static bool stands_apart(const struct buf *before, const struct buf *word)
-{
-    return !before->len || !word->len || !(before->data[before->len - 1] & 0x80) ||
-           !(word->data[0] & 0x80);
-}
-
 static void explain(struct buf *buf, const struct run *run, const struct hazard_finding *f)
 {
-    struct buf word = {0};
     for (const char *p = template_of(f); *p; p++) {
-        const char *brace = *p == ' ' ? p + 1 : p;
-        const char *end = *brace == '{' ? strchr(brace, '}') : NULL;
-        buf_clear(&word);
-        if (end && add_word(&word, run, f, brace + 1, (size_t)(end - brace - 1))) {
-            if (brace > p && stands_apart(buf, &word))
-                buf_add_char(buf, ' ');
-            buf_add(buf, word.data, word.len);
+        const char *end = *p == '{' ? strchr(p, '}') : NULL;
+        if (end && add_word(buf, run, f, p + 1, (size_t)(end - p - 1)))
             p = end;
-        } else {
+        else
             buf_add_char(buf, *p);
-        }
     }
-    buf_free(&word);
     add_calls(buf, run->func->module, f);
     if (buf->len) {
         msg_close_blanks(buf->data);

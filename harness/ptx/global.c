@@ -157,7 +157,7 @@ void touch_strong(struct warp *w, const struct op *op, uint64_t va, bool reads, 
 {
     struct hazard_worker *hazard = w->worker->hazard;
     struct hazard_run *run = w->worker->run->hazard;
-    if (!hazard->global_known || op->scope == SCOPE_CTA)
+    if (!hazard->global_known || op->scope < SCOPE_GPU)
         return;
     uint32_t blocks = (uint32_t)w->worker->run->block_count;
     const uint32_t *vector = reads ? locks_find(run->global_locks, va, false) : NULL;
@@ -193,6 +193,19 @@ static bool ordered(const struct touch *t, uint32_t who, uint16_t epoch)
     return t->precise && (!known || epoch <= known[who - 1]);
 }
 
+/* Strong for other blocks, too. A cluster is one block here. */
+static bool reaches_blocks(const struct op *op)
+{
+    return hazard_is_strong(op) && op->scope >= SCOPE_GPU;
+}
+
+/* Both would be safe if their scopes did not end at the block. */
+static bool is_narrow(const struct touch *t, uint16_t site)
+{
+    const struct op *op = hazard_site_op(t->w, site);
+    return op && hazard_is_strong(op) && t->strong;
+}
+
 static void report(struct touch *t, uint64_t offset, uint32_t bytes, uint16_t site, uint32_t who,
                    bool this_reads, bool other_reads)
 {
@@ -205,7 +218,8 @@ static void report(struct touch *t, uint64_t offset, uint32_t bytes, uint16_t si
                 observed_covers_block(t->w, who - 1, epoch);
     struct hazard_finding finding = {
         .kind = PTX_HAZARD_GLOBAL_RACE,
-        .reason = seen                             ? REASON_NO_ACQUIRE
+        .reason = is_narrow(t, site)               ? REASON_NARROW
+                  : seen                           ? REASON_NO_ACQUIRE
                   : t->op->kind == PTX_KIND_ATOMIC ? REASON_ATOMIC
                                                    : REASON_PLAIN,
         .line = t->op->line,
@@ -225,7 +239,7 @@ static void report(struct touch *t, uint64_t offset, uint32_t bytes, uint16_t si
 static bool site_strong(const struct touch *t, uint16_t site)
 {
     const struct op *op = hazard_site_op(t->w, site);
-    return t->strong && op && hazard_is_strong(op);
+    return op && reaches_blocks(t->op) && reaches_blocks(op);
 }
 
 static void read_word(struct touch *t, uint64_t word)
@@ -269,7 +283,7 @@ static void write_word(struct touch *t, uint64_t word, bool same_value)
     bool alone = writer == 0 || writer == t->me || t->precise;
     m->writer[word] = alone ? t->me : SEVERAL;
     /* a plain store stays in view behind its block's own atomics: others' conflict with it */
-    if (t->strong && writer == t->me && !site_strong(t, m->write_site[word]))
+    if (reaches_blocks(t->op) && writer == t->me && !site_strong(t, m->write_site[word]))
         return;
     m->write_site[word] = shadow_site(t->op);
     if (m->write_epoch)

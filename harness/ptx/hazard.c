@@ -148,10 +148,10 @@ void hazard_fence(struct warp *w, const struct op *op, uint32_t mask)
     }
     observed_take(w, mask);
     clock_fence(&block->clock, w->id, mask);
-    if (op->scope != SCOPE_CTA)
-        observed_take_blocks(w);
-    if (op->scope != SCOPE_CTA)
-        global_fence(w);
+    if (op->scope < SCOPE_GPU)
+        return;
+    observed_take_blocks(w);
+    global_fence(w);
 }
 
 void hazard_strong(struct warp *w, const struct op *op, unsigned lane, uint64_t address, bool reads,

@@ -78,6 +78,7 @@ enum hazard_reason {
     REASON_ABSENT,
     REASON_OUTSIDE,
     REASON_EXITED,
+    REASON_NARROW,  /* strong on both sides, but of a scope that ends at the block */
     REASON_UNNAMED, /* a shuffle: the source is not in the mask */
     REASON_PAIRED,  /* barriers: reached by different ways */
     REASON_MISSING,

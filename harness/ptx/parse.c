@@ -17,8 +17,11 @@ bool parse_fail(struct parser *p, const char *format, ...)
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    if (p->line && p->line < p->line_count)
-        snprintf(where, sizeof where, " (your line %u)", p->lines[p->line].line);
+    uint32_t line = p->line < p->line_count ? p->line : 0;
+    while (line && p->lines[line].inlined_at) /* a header's line is not the student's */
+        line = p->lines[line].inlined_at;
+    if (line)
+        snprintf(where, sizeof where, " (your line %u)", p->lines[line].line);
     return err_set(p->err, "line %u of the PTX%s: %s", p->token.line, where, what);
 }
 

@@ -267,6 +267,10 @@ static void errors_name_the_place(void **state)
     refuse(HEAD ".entry k() {\n", "the text ends inside of k");
     refuse(HEAD ".entry k() { .reg .b32 %r<2>;\n.loc 1 5 1\n mov.u32 %r9, 1; ret; }",
            "line 6 of the PTX (your line 5): the simulator does not know the register %r9");
+    refuse(HEAD ".entry k() { .reg .b32 %r<2>;\n.loc 1 10 3\n"
+                ".loc 2 77 5, function_name $L__info_string0, inlined_at 1 10 3\n"
+                "mov.u32 %r9, 1; ret; }",
+           "line 7 of the PTX (your line 10): the simulator does not know the register %r9");
     refuse(HEAD ".entry k() { ret }", "an operand should stand here");
     refuse(HEAD ".entry k() { .reg .b32 %r<99999999>; ret; }", "registers in one function");
     refuse(HEAD ".entry k() { ret; } .entry k() { ret; }", "k is defined twice");

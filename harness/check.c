@@ -144,6 +144,9 @@ static void summarise_case(struct check_result *result, const json_t *entry, enu
         buf_add_str(&text, text_of(entry, "text"));
     else
         buf_add_str(&text, verdict_meaning(verdict));
+    if (json_object_get(entry, "launch"))
+        buf_add_str(&text, _("; the first launch goes well: __device__ variables keep their values "
+                             "from one launch to the next"));
     say(result, "%s", buf_str(&text));
     buf_free(&text);
 }
@@ -208,12 +211,28 @@ static const char *stop_reason(enum verdict verdict, bool poisoned)
 }
 
 struct progress {      /* of one check_run */
+    bool stateful;     /* the program has variables, which outlive a launch */
     const char *stop;  /* why the rest is not run; NULL while it is */
     struct err memory; /* why a size found no memory */
     bool prints;       /* the kernel calls printf ... */
     unsigned silent;   /* ... and so many sizes were left out for it */
     double start_ms;
 };
+
+/* Variables of the program in device memory, as in the PTX of __device__ ones; texts, and the one
+ * byte that constants of libraries have, are not meant. */
+static bool has_variables(const char *ptx)
+{
+    for (const char *line = ptx; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        size_t len = strcspn(line, "\n");
+        const char *space = memmem(line, len, ".global .align ", 15);
+        if (*line == '.' && space && !memmem(line, len, " $str", 5) &&
+            !memmem(line, len, ".align 1 .b8 _ZN", 16))
+            return true;
+    }
+    return false;
+}
 
 static bool too_many_lines(const struct progress *progress, const struct lab_shape *shape)
 {
@@ -234,6 +253,26 @@ static double deadline_of(const struct check_request *request, const struct prog
     return fmax(fmin(left_ms, CHECK_PRINTING_DEADLINE_MS), CHECK_DEADLINE_MS);
 }
 
+/* A later launch went wrong. Where the same one goes well when it is the first, what the launch
+ * before left behind is why. */
+static bool look_at_first_launch(const struct check_request *request, struct trial *trial,
+                                 uint64_t seed, json_t *entry, struct err *err)
+{
+    json_t *first = new_entry(request, trial->shape.n, seed);
+    enum verdict verdict = VERDICT_PASS;
+    struct launch_result launched;
+    trial_forget(trial);
+    bool ok = trial_run(trial, seed, first, &verdict, &launched, err);
+    if (ok && verdict == VERDICT_PASS)
+        json_object_set_new(entry, "launch", json_integer(2));
+    json_decref(launched.hazards);
+    json_decref(launched.counters);
+    json_decref(launched.timeline);
+    free(launched.output);
+    json_decref(first);
+    return ok;
+}
+
 static bool run_seed(struct check_result *result, const struct check_request *request,
                      struct trial *trial, uint64_t seed, struct progress *progress, struct err *err)
 {
@@ -245,8 +284,11 @@ static bool run_seed(struct check_result *result, const struct check_request *re
     json_t *entry = new_entry(request, n, seed);
     enum verdict verdict = VERDICT_PASS;
     struct launch_result launched;
+    bool again = trial->module != NULL;
     trial->deadline_ms = deadline_of(request, progress);
     bool ok = trial_run(trial, seed, entry, &verdict, &launched, err);
+    if (ok && again && verdict != VERDICT_PASS && !launched.poisoned)
+        ok = look_at_first_launch(request, trial, seed, entry, err);
     collect(result, &launched, n);
     if (!ok) {
         json_decref(entry);
@@ -296,8 +338,15 @@ static bool run_size(struct check_result *result, const struct check_request *re
         return true;
     }
     bool ok = true;
-    for (unsigned k = 0; ok && k < check_seed_count(request->backend, &shape); k++)
+    unsigned seeds = check_seed_count(request->backend, &shape);
+    trial.keeps_module = progress->stateful;
+    if (progress->stateful && shape.bytes_moved <= SMALL_BYTES)
+        seeds = 2;
+    for (unsigned k = 0; ok && k < seeds; k++) {
         ok = run_seed(result, request, &trial, request->seed + k, progress, err);
+        if (result->verdict != VERDICT_PASS) /* one failure is not to be the next one's reason */
+            trial_forget(&trial);
+    }
     trial_close(&trial, result->poisoned);
     return ok;
 }
@@ -306,7 +355,9 @@ bool check_run(struct check_result *out, const struct check_request *request, st
 {
     *out = (struct check_result){.verdict = VERDICT_PASS};
     const char *ptx = request->image->ptx;
-    struct progress progress = {.prints = ptx && strstr(ptx, "vprintf"), .start_ms = clock_ms()};
+    struct progress progress = {.prints = ptx && strstr(ptx, "vprintf"),
+                                .stateful = ptx && has_variables(ptx),
+                                .start_ms = clock_ms()};
     for (unsigned i = 0; i < request->size_count; i++)
         if (!run_size(out, request, request->sizes[i], &progress, err))
             return false;

@@ -45,9 +45,18 @@ bool trial_open(struct trial *trial, const struct check_request *request,
     return true;
 }
 
+void trial_forget(struct trial *trial)
+{
+    if (trial->module)
+        trial->request->backend->ops->unload(trial->request->backend, trial->module);
+    trial->module = NULL;
+}
+
 void trial_close(struct trial *trial, bool lost)
 {
     struct backend *backend = trial->request->backend;
+    if (!lost)
+        trial_forget(trial);
     for (int i = 0; i < trial->shape.buffer_count; i++) {
         free(trial->own_host[i]);
         free(trial->own_want[i]);
@@ -140,15 +149,18 @@ static bool launch(struct trial *trial, struct launch_result *result, struct err
     memcpy(about.grid, trial->shape.grid, sizeof about.grid);
     memcpy(about.block, trial->shape.block, sizeof about.block);
     struct err refused = {0};
-    if (!ops->load(request->backend, &about.module, request->image, &refused)) {
+    if (!trial->module && !ops->load(request->backend, &trial->module, request->image, &refused)) {
         result->verdict = VERDICT_CANNOT_RUN; /* most often a driver older than the toolkit */
         snprintf(result->text, sizeof result->text, "%.500s", refused.text);
         return true;
     }
+    about.module = trial->module;
     bool ok = ops->launch(request->backend, &about, result, err);
     fflush(stdout); /* what the driver printed for the kernel */
-    if (!ok || !result->poisoned)
-        ops->unload(request->backend, about.module);
+    if (ok && result->poisoned)
+        trial->module = NULL;
+    else if (!trial->keeps_module)
+        trial_forget(trial);
     return ok;
 }
 

@@ -14,7 +14,9 @@ struct trial {
     struct lab_shape shape;
     double deadline_ms; /* of the next launch; the caller sets it */
     uint64_t launches;  /* so far; makes poison and guards differ each time */
-    size_t guard;       /* bytes around each buffer; 0 where the backend's own bounds are exact */
+    bool keeps_module;  /* as a program would: its variables last from one launch to the next */
+    struct backend_module *module; /* what is kept */
+    size_t guard; /* bytes around each buffer; 0 where the backend's own bounds are exact */
     uint32_t guard_pattern;
     void *host[LAB_BUFFERS]; /* what is filled, as it was; own or prepared */
     void *want[LAB_BUFFERS]; /* OUT and INOUT as they must become */
@@ -36,6 +38,9 @@ bool trial_open(struct trial *trial, const struct check_request *request,
  * record. `launched` is what the backend said; its JSON and output are the caller's. */
 bool trial_run(struct trial *trial, uint64_t seed, json_t *entry, enum verdict *verdict,
                struct launch_result *launched, struct err *err);
+
+/* The next launch finds the module's variables as they were in the beginning. */
+void trial_forget(struct trial *trial);
 
 /* `lost`: the backend is poisoned, and its memory goes with the process. */
 void trial_close(struct trial *trial, bool lost);

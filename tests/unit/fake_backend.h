@@ -22,13 +22,14 @@
 struct call { /* what a kernel sees */
     float *in, *out;
     size_t n;
+    int before; /* launches of the same module */
     struct launch_result *result;
 };
 
 struct fake {
     struct backend backend;
     void (*kernel)(const struct call *call);
-    int launches, live, loads;
+    int launches, live, loads, since_load;
     void *kept[16]; /* allocations, so that the test can drop what a lost backend may not release */
     size_t most;    /* bytes; larger allocations fail */
     double deadline_ms; /* of the last launch */
@@ -45,7 +46,8 @@ static bool fake_load(struct backend *backend, struct backend_module **out,
     (void)image;
     (void)err;
     ((struct fake *)backend)->loads++;
-    *out = NULL;
+    ((struct fake *)backend)->since_load = 0;
+    *out = (struct backend_module *)(void *)backend;
     return true;
 }
 
@@ -113,7 +115,8 @@ static bool fake_launch(struct backend *backend, const struct launch *launch,
     struct fake *fake = (struct fake *)backend;
     fake->launches++;
     fake->deadline_ms = launch->deadline_ms;
-    struct call call = {.n = (size_t)launch->grid[0] * 4096, .result = result};
+    struct call call = {
+        .n = (size_t)launch->grid[0] * 4096, .before = fake->since_load++, .result = result};
     memcpy(&call.in, launch->params[0], sizeof call.in);
     memcpy(&call.out, launch->params[1], sizeof call.out);
     assert_int_equal(launch->param_sizes[1], 8);

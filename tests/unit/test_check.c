@@ -99,6 +99,13 @@ static void undefined_unused_and_racing(const struct call *call)
                                                            "line", 8, "count", 1, "text", "real"));
 }
 
+static void right_only_once(const struct call *call)
+{
+    good(call);
+    if (call->before)
+        call->out[0] = 9;
+}
+
 /* --- tests --- */
 
 static void right_answers_pass(void **state)
@@ -298,6 +305,37 @@ static void the_timeline_is_of_the_case_with_copies(void **state)
     drop(&seen);
 }
 
+/* A program with variables is launched twice, and told when they are why the second goes wrong. */
+static void variables_last_from_launch_to_launch(void **state)
+{
+    (void)state;
+    struct seen seen;
+    struct err err = {0};
+    const struct image images[] = {
+        {.ptx = ".version 9.0\n.global .align 4 .u32 count;\n"},
+        {.ptx = ".global .align 1 .b8 $str[3] = {102, 0};\n\tatom.global .align 1\n"},
+    };
+    struct check_request request = request_of(&seen, right_only_once);
+    request.image = &images[0];
+    assert_true(check_run(&seen.result, &request, &err));
+    assert_int_equal(seen.result.verdict, VERDICT_WRONG);
+    assert_non_null(strstr(seen.result.summary, "__device__ variables keep their values"));
+    assert_null(json_object_get(json_array_get(seen.cases, 0), "launch"));
+    assert_int_equal(number_of(json_array_get(seen.cases, 1), "launch"), 2);
+    assert_int_equal(seen.fake.loads, 0);
+    drop(&seen);
+    request = request_of(&seen, undefined_used); /* wrong at once, so not for that reason */
+    request.image = &images[0];
+    assert_true(check_run(&seen.result, &request, &err));
+    assert_null(strstr(seen.result.summary, "__device__"));
+    drop(&seen);
+    request = request_of(&seen, right_only_once);
+    request.image = &images[1];
+    assert_true(check_run(&seen.result, &request, &err));
+    assert_int_equal(seen.result.verdict, VERDICT_PASS);
+    drop(&seen);
+}
+
 static void sizes_shrink_to_the_memory(void **state)
 {
     (void)state;
@@ -358,6 +396,7 @@ int main(void)
         cmocka_unit_test(hazards_are_merged_and_beat_right_answers),
         cmocka_unit_test(undefined_values_count_where_they_are_used),
         cmocka_unit_test(the_timeline_is_of_the_case_with_copies),
+        cmocka_unit_test(variables_last_from_launch_to_launch),
         cmocka_unit_test(sizes_shrink_to_the_memory),
         cmocka_unit_test(nothing_is_added_around_exact_bounds),
     };

@@ -110,8 +110,10 @@ static void add_value(struct buf *out, const json_t *value)
 {
     if (json_is_string(value))
         buf_add_str(out, json_string_value(value));
-    else
-        buf_printf(out, "%.7g", json_number_value(value));
+    else {
+        double number = json_number_value(value);
+        buf_printf(out, number == floor(number) && fabs(number) < 1e15 ? "%.0f" : "%.7g", number);
+    }
 }
 
 static void describe_mismatch(struct buf *out, const json_t *mismatch)
@@ -122,7 +124,7 @@ static void describe_mismatch(struct buf *out, const json_t *mismatch)
     buf_add_str(out, _(", is "));
     add_value(out, json_object_get(mismatch, "got"));
     if (*text_of(mismatch, "pattern"))
-        buf_printf(out, " (%s)", text_of(mismatch, "pattern"));
+        buf_printf(out, _(" (%s)"), text_of(mismatch, "pattern"));
 }
 
 /* One sentence about the case that decides the verdict. */

@@ -208,6 +208,9 @@ json_t *compare_json(double value)
         return json_string("nan");
     if (isinf(value))
         return json_string(value > 0 ? "inf" : "-inf");
+    /* Reals are emitted with nine digits, which is one too few for a 32-bit number. */
+    if (fabs(value) >= 1e9 && fabs(value) < 1e15 && value == floor(value))
+        return json_integer((json_int_t)value);
     return json_real(value);
 }
 

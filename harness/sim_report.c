@@ -115,7 +115,13 @@ static json_t *number(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
-/* Lines of headers and of the student's file under one number: sums per line that can be shown. */
+static json_int_t line_at(const json_t *lines, size_t at)
+{
+    return json_integer_value(json_object_get(json_array_get(lines, at), "line"));
+}
+
+/* Lines of headers and of the student's file under one number: sums per line that can be shown, in
+ * the order of the lines. */
 static json_t *lines_json(const struct launch *launch, const struct ptx_result *run)
 {
     json_t *lines = json_array();
@@ -126,15 +132,13 @@ static json_t *lines_json(const struct launch *launch, const struct ptx_result *
         int line = sim_line(launch->module, l->line);
         if (!line || !(requests || l->shared_requests))
             continue;
-        json_t *known = NULL, *entry;
-        size_t k;
-        json_array_foreach(lines, k, entry) {
-            if (json_integer_value(json_object_get(entry, "line")) == line)
-                known = entry;
-        }
-        if (!known) {
+        size_t at = 0;
+        while (at < json_array_size(lines) && line_at(lines, at) < line)
+            at++;
+        json_t *known = json_array_get(lines, at);
+        if (!known || line_at(lines, at) != line) {
             known = json_pack("{s:i}", "line", line);
-            json_array_append_new(lines, known);
+            json_array_insert_new(lines, at, known);
         }
         const struct {
             const char *key;

@@ -96,7 +96,7 @@ static void add_lines(struct doc *doc, const json_t *lines)
         format_count(c, conflicts);
         doc_printf(doc, STYLE_LINE_NUMBER, "%6d", record_int(one, "line"));
         char each[32] = "-"; /* shared memory only: nothing was requested from global memory */
-        if (requests > 0)
+        if (sectors > 0)
             snprintf(each, sizeof each, "%.3g", sectors / requests);
         doc_printf(doc, STYLE_NORMAL, "  %10s  %10s  %8s  ", a, b, each);
         doc_printf(doc, conflicts > 0 ? STYLE_WARN : STYLE_NORMAL, "%14s%s", c,

@@ -81,11 +81,33 @@ static void every_type_compares_and_shows_its_poison(void **state)
     assert_true(fabs(outcome.max_error - 0x1p-11) < 1e-12);
 }
 
+/* As a record is emitted. */
+static void whole_numbers_keep_all_their_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{1515875875, "1515875875"},
+                 {4294967295, "4294967295"},
+                 {-2147483647, "-2147483647"},
+                 {0.1, "0.10000000000000001"},
+                 {7, "7.0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *value = compare_json(cases[i].value);
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(i < 3 ? 9 : 17));
+        assert_string_equal(text, cases[i].text);
+        free(text);
+        json_decref(value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(not_a_number_always_loses),
         cmocka_unit_test(every_type_compares_and_shows_its_poison),
+        cmocka_unit_test(whole_numbers_keep_all_their_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,11 +109,26 @@ static void go_question(struct app *app, int question)
     app_move_in_list(&app->pane[PANE_QUIZ], 1);
 }
 
+/* What is said about the choice stands below it: as far down as the choice stays on the screen. */
+static void show_answer(struct app *app, int choice)
+{
+    struct pane_view *view = &app->pane[PANE_QUIZ];
+    app_settle(app);
+    viewer_end(&view->viewer);
+    for (uint32_t i = 0; i < view->doc.line_count; i++)
+        if (view->doc.lines[i].tag == QUIZ_TAG_CHOICE + choice) {
+            viewer_go_line(&view->viewer, i);
+            return;
+        }
+}
+
 static struct request choose(struct app *app, int choice)
 {
     if (!quiz_choose(&app->quiz, app->question, choice))
         return nothing;
-    return keep_answers(app);
+    struct request request = keep_answers(app);
+    show_answer(app, choice);
+    return request;
 }
 
 static struct request answer(struct app *app)

@@ -67,7 +67,7 @@ static bool list_names(const json_t *list, const char *key, const char *word, bo
     return false;
 }
 
-/* Whether the hint is about what the record says. */
+/* How near a hint is to what the record says. */
 enum closeness { FAR, ANY_TIME, VERDICT, CAUSE };
 
 /* What names the very cause is closer than what fits each attempt with this verdict. */

@@ -18,6 +18,7 @@
 #define FRESH_S   600   /* somebody may be about to load it */
 #define STALE_S   86400 /* a half-made entry whose maker is gone */
 #define FILE_MOST (64 << 20)
+#define SUMS      "sums"
 
 enum { ENTRIES_MOST = 4096 };
 
@@ -34,12 +35,18 @@ static char *cache_place(void)
     return home && *home == '/' ? path_join(home, ".cache/stride/host") : NULL;
 }
 
+/* FNV-1a: names an entry, whose key decides, and finds what a crash or a full disk did to files. */
+static unsigned long long hash_of(const struct buf *bytes)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < bytes->len; i++)
+        hash = (hash ^ (unsigned char)bytes->data[i]) * 0x100000001b3u;
+    return hash;
+}
+
 static char *entry_folder(const char *place, const struct buf *key)
 {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a; the key itself decides */
-    for (size_t i = 0; i < key->len; i++)
-        hash = (hash ^ (unsigned char)key->data[i]) * 0x100000001b3u;
-    return mem_printf("%s/%016llx", place, (unsigned long long)hash);
+    return mem_printf("%s/%016llx", place, hash_of(key));
 }
 
 static bool has_key(const char *folder, const struct buf *key)
@@ -53,6 +60,40 @@ static bool has_key(const char *folder, const struct buf *key)
     return same;
 }
 
+/* "BYTES HASH NAME" of a file in an entry; nothing where it has none of that name. */
+static bool add_sum(struct buf *out, const char *folder, const char *name)
+{
+    struct buf bytes = {0};
+    char *path = path_join(folder, name);
+    bool ok = !file_exists(path);
+    if (!ok && file_read(&bytes, path, FILE_MOST, NULL)) {
+        buf_printf(out, "%zu %016llx %s\n", bytes.len, hash_of(&bytes), name);
+        ok = true;
+    }
+    buf_free(&bytes);
+    free(path);
+    return ok;
+}
+
+/* Are the files what they were when they were kept? Their sums stand in a file of their own. */
+static bool is_whole(const char *folder)
+{
+    struct buf was = {0}, now = {0};
+    char *path = path_join(folder, SUMS);
+    bool ok = file_exists(path) && file_read(&was, path, FILE_MOST, NULL);
+    char *text = mem_strdup(ok ? buf_str(&was) : ""), *rest = text, *line;
+    while (ok && (line = strsep(&rest, "\n")) && *line) {
+        char *name = strrchr(line, ' ');
+        ok = name && !strchr(name, '/') && add_sum(&now, folder, name + 1);
+    }
+    ok = ok && was.len && was.len == now.len && memcmp(buf_str(&was), buf_str(&now), was.len) == 0;
+    buf_free(&was);
+    buf_free(&now);
+    free(text);
+    free(path);
+    return ok;
+}
+
 char *cache_find(const struct buf *key)
 {
     char *place = cache_place();
@@ -60,7 +101,7 @@ char *cache_find(const struct buf *key)
         return NULL;
     char *folder = entry_folder(place, key);
     free(place);
-    if (has_key(folder, key)) {
+    if (has_key(folder, key) && is_whole(folder)) {
         utimensat(AT_FDCWD, folder, NULL, 0); /* used just now */
         return folder;
     }
@@ -145,11 +186,15 @@ static bool fill_folder(const char *fresh, const struct buf *key, const char *fo
                         const char *const names[])
 {
     bool ok = true;
+    struct buf sums = {0};
     for (size_t i = 0; ok && names[i]; i++)
-        ok = copy_file(fresh, folder, names[i]);
-    char *path = path_join(fresh, "key");
-    ok = ok && file_write(path, buf_str(key), key->len, false, NULL);
+        ok = copy_file(fresh, folder, names[i]) && add_sum(&sums, folder, names[i]);
+    char *path = path_join(fresh, "key"), *sums_path = path_join(fresh, SUMS);
+    ok = ok && file_write(path, buf_str(key), key->len, false, NULL) &&
+         file_write(sums_path, buf_str(&sums), sums.len, false, NULL);
+    buf_free(&sums);
     free(path);
+    free(sums_path);
     return ok;
 }
 
@@ -163,8 +208,10 @@ char *cache_keep(const struct buf *key, const char *folder, const char *const na
     bool ok = file_make_dirs(place, NULL) && mkdtemp(fresh);
     if (ok) {
         ok = fill_folder(fresh, key, folder, names);
-        /* Another Stride may have kept the same meanwhile; that one is as good. */
-        ok = ok && (rename(fresh, kept) == 0 || has_key(kept, key));
+        /* Another Stride may have kept the same meanwhile; that one is as good. What is there
+         * otherwise is damaged, or of another key. */
+        ok = ok && (rename(fresh, kept) == 0 || (has_key(kept, key) && is_whole(kept)) ||
+                    (file_remove_folder(kept), rename(fresh, kept) == 0));
         file_remove_folder(fresh);
         trim_place(place, bytes_most);
     }

@@ -80,6 +80,14 @@ static void say_failure(const struct process_result *result, struct err *err)
                 at ? at : _("nvcc failed and did not say why"));
 }
 
+static void remove_folder(char **folder)
+{
+    if (*folder)
+        file_remove_folder(*folder);
+    free(*folder);
+    *folder = NULL;
+}
+
 static void finish(struct cub_build *build, double most_ms)
 {
     static const char *const names[] = {OBJECT, NULL};
@@ -90,17 +98,16 @@ static void finish(struct cub_build *build, double most_ms)
             say_failure(&result, &build->err);
         } else {
             char *kept = cache_keep(&build->key, build->folder, names, CACHE_BYTES_MOST);
-            if (kept)
-                build->object = path_join(kept, OBJECT);
-            else
-                err_set(&build->err, "%s", _("CUB was compiled, and there is no room to keep it"));
+            build->object = path_join(kept ? kept : build->folder, OBJECT);
+            if (!kept) { /* this run has it all the same */
+                build->unkept = build->folder;
+                build->folder = NULL;
+            }
             free(kept);
         }
         process_result_free(&result);
     }
-    file_remove_folder(build->folder);
-    free(build->folder);
-    build->folder = NULL;
+    remove_folder(&build->folder);
 }
 
 const char *cub_build_wait(struct cub_build *build, double most_ms, struct err *err)
@@ -114,11 +121,10 @@ const char *cub_build_wait(struct cub_build *build, double most_ms, struct err *
 
 void cub_build_stop(struct cub_build *build)
 {
-    if (build->folder) {
+    if (build->folder)
         process_abandon(&build->process);
-        file_remove_folder(build->folder);
-    }
-    free(build->folder);
+    remove_folder(&build->folder);
+    remove_folder(&build->unkept);
     free(build->object);
     buf_free(&build->key);
     *build = (struct cub_build){0};

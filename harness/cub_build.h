@@ -2,7 +2,8 @@
  * student reads.
  *
  * A struct cub_build owns the running compiler and the path of what it made; the object lies in the
- * cache (cache.h), where the next Stride finds it at once.
+ * cache (cache.h), where the next Stride finds it at once, or, where nothing can be written there, in
+ * a folder that cub_build_stop removes.
  *
  * Nothing waits for it but cub_build_wait, and without it only CUB's time is missing.
  */
@@ -16,6 +17,7 @@ struct cub_build {
     char *object; /* NULL as long as it is not there */
     struct buf key;
     char *folder; /* where it is made; NULL when nothing runs */
+    char *unkept; /* a folder like that whose object found no place in the cache; else NULL */
     struct process process;
     struct err err; /* why nothing runs and nothing is there; "" otherwise */
 };

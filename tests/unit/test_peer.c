@@ -34,6 +34,11 @@ static const char compiler[] = "#!/bin/sh\n"
                                "test -f \"$here/broken\" && {\n"
                                "    echo 'x.cuh(3): error: no such thing' >&2; exit 2; }\n"
                                "test -s \"$9\" || exit 3\n"
+                               "test -f \"$here/floods\" && yes 'a warning' | head -c 30000000\n"
+                               "test -f \"$here/forks\" && sleep 5 &\n"
+                               "test -f \"$here/dies\" && kill -9 $$\n"
+                               "test -f \"$here/scribbles\" && { echo x >\"$8\"; exit 0; }\n"
+                               "test -f \"$here/forgets\" && exit 0\n"
                                "exec cc -shared -fPIC -o \"$8\" \"$here/fake.c\"\n";
 
 static struct {
@@ -160,6 +165,54 @@ static void without_cub_the_time_stands_alone(void **state)
     expect_alone(&build, "nvcc");
 }
 
+/* A compiler that misbehaves costs CUB's time, and never the kernel's. */
+static void odd_compilers_are_survived(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *how, *why;
+    } odd[] = {{"dies", "nvcc failed and did not say why"},
+               {"scribbles", "CUB could not be opened"},
+               {"forgets", "CUB could not be opened"},
+               {"forks", "compiled for this card"}, /* that it was waited for; it is there */
+               {"floods", "compiled for this card"}};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct cub_build build;
+        char *how = put(odd[i].how, "", false);
+        cub_build_start(&build, &here.toolkit, here.folder, "x", 90 + (unsigned)i);
+        struct timing_result result = time_beside(&build);
+        assert_int_equal(result.verdict, VERDICT_PASS);
+        assert_string_equal(text(result.timing, "verdict"), "faster");
+        assert_int_equal(json_object_get(result.timing, "library") != NULL,
+                         strcmp(odd[i].why, "compiled for this card") == 0);
+        if (!strstr(world.note, odd[i].why))
+            fail_msg("%s: \"%s\" does not say \"%s\"", how, world.note, odd[i].why);
+        timing_result_free(&result);
+        cub_build_stop(&build);
+        unlink(how);
+        free(how);
+    }
+}
+
+/* No place to keep it: it stands beside this run, and is compiled again for the next. */
+static void without_a_cache_cub_is_there_once(void **state)
+{
+    (void)state;
+    char *file = put("no-folder", "", false);
+    setenv("XDG_CACHE_HOME", file, 1);
+    struct cub_build build;
+    cub_build_start(&build, &here.toolkit, here.folder, "x", 90);
+    struct timing_result result = time_beside(&build);
+    assert_non_null(json_object_get(result.timing, "library"));
+    timing_result_free(&result);
+    char *folder = mem_strdup(build.unkept);
+    assert_true(file_exists(folder));
+    cub_build_stop(&build);
+    assert_false(file_exists(folder));
+    free(folder);
+    free(file);
+}
+
 static void nobody_waits_long_for_cub(void **state)
 {
     (void)state;
@@ -277,6 +330,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(cub_stands_beside_the_kernel, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(without_cub_the_time_stands_alone, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(odd_compilers_are_survived, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(without_a_cache_cub_is_there_once, open_folder,
                                         close_folder),
         cmocka_unit_test_setup_teardown(nobody_waits_long_for_cub, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(row_major_products_are_asked_for_by_columns, open_folder,

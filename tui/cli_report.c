@@ -190,7 +190,8 @@ static void report_timing(const json_t *timing)
         say("\n");
     }
     const json_t *library = json_object_get(timing, "library");
-    if (library) {
+    if (*json_text_at(library, "name") && json_is_number(json_object_get(library, "achieved")) &&
+        json_is_number(json_object_get(timing, "of_library"))) {
         label("", false);
         say(_("%.0f %% of the speed of %s, in the same run (%.4g %s)\n"),
             100 * json_number_at(timing, "of_library"), json_text_at(library, "name"),

@@ -88,7 +88,7 @@ static void add_library(struct doc *doc, const json_t *timing, int columns)
     double achieved, ms;
     const char *name = record_text(timing, "library.name");
     char label[64], time[24];
-    if (!record_number(timing, "library.achieved", &achieved) ||
+    if (!*name || !record_number(timing, "library.achieved", &achieved) ||
         !record_number(timing, "library.ms.median", &ms))
         return;
     snprintf(label, sizeof label, _("of %.20s's speed"), name);

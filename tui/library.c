@@ -203,19 +203,29 @@ char *library_starter_path(const struct library *library, const char *slug, bool
     return path;
 }
 
-/* For the student and their editor to read: it is never the copy that counts. */
+/* For the student and their editor to read: it is never the copy that counts. With it come those of
+ * the labs whose headers it includes. */
 static void keep_header(const struct library *library, const char *slug)
 {
+    static const char include[] = "#include \"../";
+    char *folder = library_work_path(library, slug, "");
     char *copy = library_work_path(library, slug, "lab.h");
     char *header = library_lab_path(library, slug, "lab.h");
     struct buf text = {0};
     struct stat info;
-    if (lstat(copy, &info) != 0 && file_exists(header) &&
-        file_read(&text, header, KERNEL_MOST, NULL))
+    if (file_exists(header) && file_read(&text, header, KERNEL_MOST, NULL) &&
+        lstat(copy, &info) != 0 && file_make_dirs(folder, NULL))
         file_write(copy, buf_str(&text), text.len, false, NULL);
+    for (const char *at = strstr(buf_str(&text), include); at; at = strstr(at, include)) {
+        char other[64];
+        at += sizeof include - 1;
+        if (sscanf(at, "%63[a-z0-9-]/lab.h", other) == 1 && strcmp(other, slug) != 0)
+            keep_header(library, other);
+    }
     buf_free(&text);
     free(header);
     free(copy);
+    free(folder);
 }
 
 bool library_prepare(const struct library *library, const struct labfile *lab, bool *created,

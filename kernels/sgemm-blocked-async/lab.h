@@ -1,4 +1,4 @@
-/* The same shape as in sgemm-blocked: read it there, or in Stride's copy. */
+/* The same shape as in sgemm-blocked: see ../sgemm-blocked/lab.h. */
 #ifndef STRIDE_LAB_SGEMM_BLOCKED_ASYNC_H
 #define STRIDE_LAB_SGEMM_BLOCKED_ASYNC_H
 

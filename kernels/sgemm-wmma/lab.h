@@ -1,4 +1,4 @@
-/* The same shape as in sgemm-blocked: read it there, or in Stride's copy. Besides, a faster way to
+/* The same shape as in sgemm-blocked: see ../sgemm-blocked/lab.h. Besides, a faster way to
  * load fragments out of a slab. */
 #ifndef STRIDE_LAB_SGEMM_WMMA_H
 #define STRIDE_LAB_SGEMM_WMMA_H

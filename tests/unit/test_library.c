@@ -119,6 +119,24 @@ static void the_starter_is_copied_once(void **state)
     free(starter);
 }
 
+/* Its "../sgemm-blocked/lab.h" is there to be read, whatever lab was opened before. */
+static void headers_that_lab_h_includes_come_with_it(void **state)
+{
+    (void)state;
+    const struct labfile *lab = library_find(&library, "sgemm-blocked-async");
+    char *other = library_work_path(&library, "sgemm-blocked", "lab.h");
+    char *kernel = library_work_path(&library, "sgemm-blocked", "kernel.cu");
+    bool created = false;
+    assert_false(file_exists(other));
+    assert_true(library_prepare(&library, lab, &created, &err));
+    assert_true(file_exists(other));
+    assert_false(file_exists(kernel));
+    assert_true(library_prepare(&library, library_find(&library, "sgemm-blocked"), &created, &err));
+    assert_true(created && file_exists(kernel));
+    free(other);
+    free(kernel);
+}
+
 static const char *kernel_of(const struct labfile *lab, bool again)
 {
     static char name[32];
@@ -249,6 +267,7 @@ int main(void)
         T(labs_are_found_and_suggested),
         T(texts_come_in_the_language_or_in_english),
         T(the_starter_is_copied_once),
+        T(headers_that_lab_h_includes_come_with_it),
         T(a_variant_is_drawn_once_and_all_have_their_turn),
         T(state_survives_damage),
         T(progress_keeps_the_best),

@@ -5,8 +5,8 @@
  * Strides may share the folder, and a disk that is full costs time and nothing else. Paths that are
  * returned belong to the caller; their files stay for ten minutes at least.
  *
- * Nothing that is found here is trusted to be right because of its name: the key is compared, and so
- * are sums of the files. An entry that does not fit makes place for the next that is kept. */
+ * Nothing that is found here is trusted to be right because of its name: the key is compared, and
+ * so are sums of the files. An entry that does not fit makes place for the next that is kept. */
 #ifndef STRIDE_HARNESS_CACHE_H
 #define STRIDE_HARNESS_CACHE_H
 

@@ -221,16 +221,32 @@ struct progress {      /* of one check_run */
     double start_ms;
 };
 
-/* Variables of the program in device memory, as in the PTX of __device__ ones; texts, and the one
- * byte that constants of libraries have, are not meant. */
+/* The name that a declaration of PTX ends with, before its size or value. */
+static size_t declared_name(const char *line, size_t len, const char **name)
+{
+    size_t end = 0, first;
+    while (end < len && !strchr("[;=", line[end]))
+        end++;
+    while (end && line[end - 1] == ' ')
+        end--;
+    for (first = end; first && line[first - 1] != ' ';)
+        first--;
+    *name = line + first;
+    return end - first;
+}
+
+/* Variables of the program in device memory, as in the PTX of __device__ ones, that some
+ * instruction names. Constants of headers are only declared, and texts are not meant. */
 static bool has_variables(const char *ptx)
 {
     for (const char *line = ptx; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        size_t len = strcspn(line, "\n");
-        const char *space = memmem(line, len, ".global .align ", 15);
-        if (*line == '.' && space && !memmem(line, len, " $str", 5) &&
-            !memmem(line, len, ".align 1 .b8 _ZN", 16))
+        const char *name;
+        size_t len = strcspn(line, "\n"), size = declared_name(line, len, &name);
+        if (*line != '.' || !memmem(line, len, ".global .align ", 15) || !size || *name == '$')
+            continue;
+        const char *behind = line + len;
+        if (memmem(behind, strlen(behind), name, size))
             return true;
     }
     return false;

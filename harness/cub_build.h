@@ -2,8 +2,8 @@
  * student reads.
  *
  * A struct cub_build owns the running compiler and the path of what it made; the object lies in the
- * cache (cache.h), where the next Stride finds it at once, or, where nothing can be written there, in
- * a folder that cub_build_stop removes.
+ * cache (cache.h), where the next Stride finds it at once, or, where nothing can be written there,
+ * in a folder that cub_build_stop removes.
  *
  * Nothing waits for it but cub_build_wait, and without it only CUB's time is missing.
  */

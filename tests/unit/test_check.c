@@ -312,8 +312,10 @@ static void variables_last_from_launch_to_launch(void **state)
     struct seen seen;
     struct err err = {0};
     const struct image images[] = {
-        {.ptx = ".version 9.0\n.global .align 4 .u32 count;\n"},
-        {.ptx = ".global .align 1 .b8 $str[3] = {102, 0};\n\tatom.global .align 1\n"},
+        {.ptx = ".version 9.0\n.global .align 4 .u32 count = 1;\n.entry k(\n"
+                "\tatom.global.add.u32 %r1, [count], 1;\n"},
+        {.ptx = ".global .align 1 .b8 $str[3] = {102, 0};\n.global .align 4 .u32 kThreads = 256;\n"
+                ".entry k(\n\tmov.u64 %rd1, $str;\n"},
     };
     struct check_request request = request_of(&seen, right_only_once);
     request.image = &images[0];

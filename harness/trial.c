@@ -285,6 +285,8 @@ static void describe_launch(json_t *entry, const struct launch_result *launched)
                                 json_integer(launched->line));
     } else if (*launched->text) {
         json_object_set_new(entry, "text", json_string(launched->text));
+        if (launched->line)
+            json_object_set_new(entry, "line", json_integer(launched->line));
     }
 }
 

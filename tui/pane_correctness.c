@@ -90,6 +90,8 @@ static int verdict_line(const json_t *record)
     json_array_foreach((json_t *)(uintptr_t)cases, i, one)
         if (record_int(one, "fault.line") > 0)
             return record_int(one, "fault.line");
+        else if (record_int(one, "line") > 0)
+            return record_int(one, "line");
     return 0;
 }
 
@@ -251,8 +253,14 @@ static void add_case(struct doc *doc, const json_t *one, int columns)
     const char *verdict = record_text(one, "verdict"), *mark = verdict_mark_of(verdict, &style);
     record_number(one, "n", &n);
     format_count(count, n);
-    doc_printf(doc, style, "%s ", mark);
-    doc_printf(doc, STYLE_NORMAL, "n = %-13s", count);
+    const char *not_run = record_text(one, "not_run");
+    doc_printf(doc, style, "%s ", *not_run ? "-" : mark);
+    doc_printf(doc, *not_run ? STYLE_DIM : STYLE_NORMAL, "n = %-13s", count);
+    if (*not_run) {
+        doc_printf(doc, STYLE_DIM, _(" not run: %s"), not_run);
+        doc_end_line(doc)->indent = 4;
+        return;
+    }
     doc_printf(doc, style, " %-10s", verdict);
     if (record_number(one, "max_error", &error))
         add_figure(doc, _("error"), error);

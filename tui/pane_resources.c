@@ -130,8 +130,12 @@ static void add_counters(struct doc *doc, const json_t *counters)
     json_array_foreach((json_t *)(uintptr_t)waits, i, one) {
         char label[48];
         snprintf(label, sizeof label, _("wait in line %d"), record_int(one, "line"));
-        pane_field(doc, label, LABEL, STYLE_NORMAL, _("%d to %d groups in flight"),
-                   record_int(one, "least"), record_int(one, "most"));
+        int least = record_int(one, "least"), most = record_int(one, "most");
+        if (least == most)
+            pane_field(doc, label, LABEL, STYLE_NORMAL, _("groups in flight: always %d"), most);
+        else
+            pane_field(doc, label, LABEL, STYLE_NORMAL, _("groups in flight: %d to %d"), least,
+                       most);
     }
     add_lines(doc, record_at(counters, "lines"));
 }

@@ -351,6 +351,8 @@ static void a_verdict_leads_to_its_line(void **state)
          "\"error\",\"line\":9,\"file\":\"lab.h\"},{\"severity\":\"error\",\"line\":3,\"text\":"
          "\"first\\nsecond\"}]}",
          3},
+        {"timed-out",
+         "\"cases\":[{\"verdict\":\"timed-out\",\"line\":4},{\"n\":8,\"not_run\":\"so\"}]", 4},
         {"wrong", "\"cases\":[{\"verdict\":\"wrong\"}]", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -371,6 +373,8 @@ static void a_verdict_leads_to_its_line(void **state)
                          cases[i].line);
         if (cases[i].line == 3)
             expect(&app, "E line 3  first\n     second\n"); /* the rest is set in */
+        if (cases[i].line == 4)
+            expect(&app, "- n = 8             not run: so\n");
         press(&app, KEY_CODE_ENTER);
         assert_int_equal(app_focused(&app), cases[i].line ? PANE_CODE : PANE_CORRECTNESS);
         json_decref(record);

@@ -114,6 +114,17 @@ static bool open_host(struct warm *warm, struct err *err)
     return false;
 }
 
+/* Each size of lab.yaml has to be one that the lab can have. */
+static bool sizes_fit(const struct lab *lab, const uint64_t *sizes, unsigned count, struct err *err)
+{
+    struct lab_shape shape;
+    for (unsigned i = 0; lab && i < count; i++)
+        if (!lab->shape(&shape, sizes[i]))
+            return err_set(err, _("the lab %s has no size %llu: correct the sizes in its lab.yaml"),
+                           lab->slug, (unsigned long long)sizes[i]);
+    return true;
+}
+
 bool warm_open(struct warm *out, const char *root, const char *slug, struct err *err)
 {
     *out = (struct warm){.root = root};
@@ -123,6 +134,13 @@ bool warm_open(struct warm *out, const char *root, const char *slug, struct err 
     toolkit_find(&out->toolkit, root, "");
     if (out->about->kind == LAB_HOST)
         return open_host(out, err);
+    const struct labfile *about = out->about;
+    if (!sizes_fit(out->lab, about->check_sizes, about->check_sizes_count, err) ||
+        !sizes_fit(out->lab, about->sim_sizes, about->sim_sizes_count, err) ||
+        !sizes_fit(out->lab, &about->time_size, 1, err)) {
+        warm_close(out);
+        return false;
+    }
     pthread_t thread;
     bool threaded = pthread_create(&thread, NULL, warm_compiler, &out->toolkit) == 0;
     warm_take_gpu(out);

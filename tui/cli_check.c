@@ -5,6 +5,7 @@
 #include "doc.h"
 #include "quiz.h"
 
+#include "harness/base/clean.h"
 #include "harness/base/file.h"
 #include "harness/base/kind.h"
 #include "harness/base/msg.h"
@@ -101,6 +102,10 @@ static void check_region(struct check *check, const char *name, const char *labe
         else if (a.len != b.len || memcmp(a.data, b.data, a.len) != 0)
             check_say(check, CHECK_FAIL, label, "%s",
                       _("starter and solution differ outside the marks"));
+        else if (strcmp(name, "starter.cu") == 0 &&
+                 strcmp(buf_str(&starter), buf_str(&solution)) == 0)
+            check_say(check, CHECK_FAIL, label, "%s",
+                      _("starter and solution are the same: nothing is left to do"));
         else
             check_say(check, CHECK_OK, label, "%s", "");
     }
@@ -140,6 +145,25 @@ static void check_code(struct check *check)
 
 /* ---- texts */
 
+/* That nothing in it is dropped or replaced before it is shown. */
+static void check_characters(struct check *check, const char *name, const char *text, size_t len)
+{
+    const char *end = text + len;
+    for (int number = 1; text < end; number++) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text)), *next = stop ? stop + 1 : end;
+        size_t width = (size_t)((stop ? stop : end) - text);
+        if (number == 1 && width >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+            text += 3;
+            width -= 3;
+        }
+        width -= width && text[width - 1] == '\r';
+        if (!clean_is(text, width))
+            check_say(check, CHECK_FAIL, name,
+                      _("line %d has a control character, or bytes that are not UTF-8"), number);
+        text = next;
+    }
+}
+
 static bool read_lesson(struct check *check, const char *name, struct buf *out)
 {
     struct err err = {0};
@@ -147,6 +171,8 @@ static bool read_lesson(struct check *check, const char *name, struct buf *out)
     bool ok = file_read(out, path, 4 << 20, &err);
     if (!ok)
         check_say(check, CHECK_FAIL, name, "%s", err.text);
+    else
+        check_characters(check, name, buf_str(out), out->len);
     free(path);
     return ok;
 }

@@ -168,6 +168,30 @@ static bool check_done(const struct labfile *lab, const char *path, struct err *
     return true;
 }
 
+static bool check_sizes(const uint64_t *sizes, unsigned count, const char *name, const char *path,
+                        struct err *err)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!sizes[i])
+            return err_set(err, "%s: %s: a size has to be 1 at least", path, name);
+    return true;
+}
+
+/* Numbers that are some, and no use. */
+static bool check_numbers(const struct labfile *lab, const char *path, struct err *err)
+{
+    if (!(lab->goal > 0 && lab->goal <= 1))
+        return err_set(err, "%s: goal: a part of the solution's speed, above 0 and at most 1",
+                       path);
+    if (!capability_parse(lab->capability))
+        return err_set(err, "%s: capability: two numbers as in \"8.0\" and not \"%s\"", path,
+                       lab->capability);
+    if (!lab->time_size)
+        return err_set(err, "%s: time_size has to be 1 at least", path);
+    return check_sizes(lab->check_sizes, lab->check_sizes_count, "check_sizes", path, err) &&
+           check_sizes(lab->sim_sizes, lab->sim_sizes_count, "sim_sizes", path, err);
+}
+
 const char *lab_metric_name(enum lab_metric metric)
 {
     return metrics[metric].str;
@@ -199,7 +223,8 @@ bool labfile_load(struct labfile **out, const char *root, const char *slug, stru
         cyaml_err_t result = cyaml_load_data((const uint8_t *)buf_str(&text), text.len, &config,
                                              &lab_schema, (cyaml_data_t **)&lab, NULL);
         if (result == CYAML_OK && lab)
-            ok = check_done(lab, path, err) && check_structure(lab, path, err);
+            ok = check_numbers(lab, path, err) && check_done(lab, path, err) &&
+                 check_structure(lab, path, err);
         else /* an empty file is "OK" and NULL */
             ok = err_set(err, "%s: %s (%s)", path,
                          complaint.text.len ? buf_str(&complaint.text) : "not a lab description",

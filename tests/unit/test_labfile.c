@@ -62,6 +62,46 @@ static void broken_lab_names_its_line(void **state)
     free(folder);
 }
 
+/* Of the right type, and still no use. */
+static void broken_numbers_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *was, *is, *says;
+    } breaks[] = {{"goal: 0.95", "goal: -1", "goal"},
+                  {"goal: 0.95", "goal: 95", "goal"},
+                  {"capability: \"8.0\"", "capability: \"eight\"", "eight"},
+                  {"check_sizes: [4096", "check_sizes: [0", "check_sizes"},
+                  {"time_size: ", "time_size: 0 # ", "time_size"}};
+    char root[] = "/tmp/stride-lab-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    char *folder = mem_printf("%s/kernels/x", root), *path = path_join(folder, "lab.yaml");
+    struct err err = {0};
+    struct buf text = {0};
+    assert_true(file_make_dirs(folder, &err));
+    assert_true(file_read(&text, "kernels/cp-async/lab.yaml", 1 << 20, &err));
+    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+        struct labfile *lab = NULL;
+        const char *at = strstr(buf_str(&text), breaks[i].was);
+        assert_non_null(at);
+        char *broken = mem_printf("%.*s%s%s", (int)(at - buf_str(&text)), buf_str(&text),
+                                  breaks[i].is, at + strlen(breaks[i].was));
+        assert_true(file_write(path, broken, strlen(broken), false, &err));
+        assert_false(labfile_load(&lab, root, "x", &err));
+        if (!strstr(err.text, breaks[i].says))
+            fail_msg("%s: %s", breaks[i].is, err.text);
+        free(broken);
+    }
+    buf_free(&text);
+    file_remove_folder(folder);
+    free(folder);
+    free(path);
+    char *kernels = path_join(root, "kernels");
+    rmdir(kernels);
+    assert_int_equal(rmdir(root), 0);
+    free(kernels);
+}
+
 static void capabilities_parse(void **state)
 {
     (void)state;
@@ -200,6 +240,7 @@ int main(void)
         cmocka_unit_test(broken_lab_names_its_line),
         cmocka_unit_test(conditions_name_what_there_is),
         cmocka_unit_test(structure_has_one_bound),
+        cmocka_unit_test(broken_numbers_are_named),
         cmocka_unit_test(capabilities_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

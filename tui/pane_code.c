@@ -7,6 +7,7 @@
 #include "tui/highlight.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* In front of the code stand its number, a mark and the bar of the region. Where all of the code
@@ -93,12 +94,10 @@ static void add_remarks(struct doc *doc, int number, const struct remarks *remar
         doc_printf(doc, remark->style, "%s ", remark->mark);
         size_t len = strlen(remark->text);
         bool cut = len > REMARK_BYTES; /* the whole of it stands in Correctness */
-        doc_add(doc, remark->style, remark->text,
-                cut ? utf8_whole(remark->text, REMARK_BYTES) : len);
-        doc_add_str(doc, remark->style, cut ? "…" : "");
-        struct doc_line *line = doc_end_line(doc);
-        line->indent = (uint16_t)(margin + 2);
-        line->source_line = number;
+        char *text = mem_printf("%.*s%s", (int)(cut ? utf8_whole(remark->text, REMARK_BYTES) : len),
+                                remark->text, cut ? "…" : "");
+        pane_hang(doc, remark->style, text, margin + 2, number);
+        free(text);
     }
 }
 

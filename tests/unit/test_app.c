@@ -376,6 +376,8 @@ static void a_verdict_leads_to_its_line(void **state)
         if (cases[i].line == 4)
             expect(&app, "- n = 8             not run: so\n");
         press(&app, KEY_CODE_ENTER);
+        if (cases[i].line == 3)
+            expect(&app, "       E first\n         second\n");
         assert_int_equal(app_focused(&app), cases[i].line ? PANE_CODE : PANE_CORRECTNESS);
         json_decref(record);
         json_decref(other);

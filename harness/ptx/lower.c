@@ -440,6 +440,7 @@ static void emit(struct lower *l, const struct layout *y)
     for (uint32_t i = 0; i < l->draft_count; i++)
         lower_draft(l, y, i, ops);
     emit_blocks(l, y, ops, blocks);
+    lower_guesses(ops, count);
     for (uint32_t i = 0; i < count; i++) {
         if (has_site(&ops[i]))
             ops[i].site = ++l->module->site_count;

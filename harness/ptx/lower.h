@@ -94,6 +94,9 @@ bool lower_cvt_form(struct lower *l, const struct form_match *m, const struct in
 uint8_t lower_cvt_type(const struct form_word *word); /* enum cvt_type */
 int64_t lower_rounding(const struct form_match *m);   /* enum rounding */
 
+/* lower_guess.c: reads that begin a loop around a cas count as relaxed. */
+void lower_guesses(struct op *ops, uint32_t count);
+
 /* lower_words.c: what the words of the opcode say about memory: space, order, scope, types. */
 void lower_words(const struct form_match *match, struct op *op);
 uint32_t lower_type_bytes(const struct form_word *word); /* 0: not a type */

@@ -283,13 +283,74 @@ static void check_conditions(struct check *check, const struct quiz *quiz)
                       lab->done[i].question);
 }
 
+/* ---- a quiz that guessing does not pass */
+
+enum { STANDS_OUT_PERCENT = 125, STANDS_OUT_COLUMNS = 3 };
+
+/* The one right choice of a question; -1 for a prediction and where several are right. */
+static int right_choice(const struct quiz_question *question)
+{
+    for (int i = 0; i < question->choice_count && !question->many && !question->predict; i++)
+        if (question->choices[i].right)
+            return i;
+    return -1;
+}
+
+/* Whether one sees from the lengths which choice it is. */
+static bool is_longest(const struct quiz_question *question, int right)
+{
+    int own = 0, most = 0;
+    for (int i = 0; i < question->choice_count; i++) {
+        const char *text = question->choices[i].text;
+        int columns = text_columns(text, strlen(text));
+        if (i == right)
+            own = columns;
+        else if (columns > most)
+            most = columns;
+    }
+    return own * 100 > most * STANDS_OUT_PERCENT && own - most >= STANDS_OUT_COLUMNS;
+}
+
+/* That neither the length of a choice nor its letter gives the answers away: in at most half of the
+ * questions the right choice is the longest by more than a quarter, and no letter is right in more
+ * than half. */
+static void check_guessing(struct check *check, const char *name, const struct quiz *quiz)
+{
+    int questions = 0, longest = 0, letters[QUIZ_CHOICES] = {0}, often = 0;
+    for (int i = 0; i < quiz->count; i++) {
+        int right = right_choice(&quiz->questions[i]);
+        if (right < 0)
+            continue;
+        questions++;
+        longest += is_longest(&quiz->questions[i], right);
+        letters[right]++;
+        if (letters[right] > letters[often])
+            often = right;
+    }
+    char *label = mem_printf("%s guessing", name);
+    if (questions < GUESSING_LEAST || (longest * 2 <= questions && letters[often] * 2 <= questions))
+        check_say(check, CHECK_OK, label, "%s", "");
+    if (questions >= GUESSING_LEAST && longest * 2 > questions)
+        check_say(check, CHECK_FAIL, label,
+                  _("in %d of %d questions the right choice is the longest by more than a quarter; "
+                    "what explains it belongs into its reason"),
+                  longest, questions);
+    if (questions >= GUESSING_LEAST && letters[often] * 2 > questions)
+        check_say(check, CHECK_FAIL, label, _("in %d of %d questions the right choice is %c"),
+                  letters[often], questions, 'a' + often);
+    free(label);
+}
+
 static void check_quizzes(struct check *check)
 {
     struct quiz english = {0}, chinese = {0};
     bool ok = parse_quiz(check, "quiz.md", &english);
-    if (ok)
+    if (ok) {
         check_conditions(check, &english);
+        check_guessing(check, "quiz.md", &english);
+    }
     if (parse_quiz(check, "quiz.zh.md", &chinese) && ok) {
+        check_guessing(check, "quiz.zh.md", &chinese);
         int differs = first_difference(&english, &chinese);
         if (differs)
             check_say(check, CHECK_FAIL, "quiz languages", _("question %d differs"), differs);

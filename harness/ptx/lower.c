@@ -285,6 +285,18 @@ static bool lower_table(struct lower *l, const struct layout *y, const struct dr
     return lower_source(l, &d->inst->operands[0], 4, false, &op->a);
 }
 
+/* A cluster's arrival is simulated where its wait stands right behind it: the two are one barrier.
+ */
+static bool is_followed(struct lower *l, uint32_t number)
+{
+    const struct draft *d = &l->drafts[number], *next = d + 1;
+    if (d->match->form->rule != RULE_CLUSTER_ARRIVE)
+        return true;
+    return (number + 1 < l->draft_count && next->kind == DRAFT_PLAIN && next->match &&
+            next->match->form->rule == RULE_CLUSTER_WAIT && !is_guarded(next) && !is_guarded(d)) ||
+           lower_fail(l, "barrier.cluster.wait has to follow at once");
+}
+
 static void lower_draft(struct lower *l, const struct layout *y, uint32_t number, struct op *ops)
 {
     const struct draft *d = &l->drafts[number];
@@ -314,7 +326,7 @@ static void lower_draft(struct lower *l, const struct layout *y, uint32_t number
     static const struct inst implicit_ret = {.opcode = "ret", .guard = NO_REG};
     const struct inst *inst = d->inst ? d->inst : &implicit_ret;
     l->inst = inst;
-    if (!lower_rule(l, d->match, inst, op)) {
+    if (!lower_rule(l, d->match, inst, op) || !is_followed(l, number)) {
         make_unknown(l, inst, op);
         return;
     }

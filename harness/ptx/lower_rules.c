@@ -350,6 +350,9 @@ bool lower_rule(struct lower *l, const struct form_match *m, const struct inst *
     case RULE_ATOM:
     case RULE_RED:
         return lower_atom(l, m, inst, op, m->form->rule == RULE_ATOM);
+    case RULE_CLUSTER_WAIT: /* a cluster is one block, and this its barrier 0 */
+        op->a = lower_constant(l, 0, 4);
+        return true;
     case RULE_FENCE:
         return rule_fence(m, op);
     case RULE_CP_ASYNC:

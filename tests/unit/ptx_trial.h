@@ -137,7 +137,8 @@ static inline enum family family_of(const struct form *form)
         return FAMILY_NONE;
     if (form->rule == RULE_CP_ASYNC)
         return FAMILY_ASYNC;
-    if (form->rule == RULE_BARRIER || form->rule == RULE_BARRIER_RED)
+    if (form->rule == RULE_BARRIER || form->rule == RULE_BARRIER_RED ||
+        form->rule == RULE_CLUSTER_WAIT)
         return FAMILY_WARP;
     switch (form->handler) {
     case H_shfl:

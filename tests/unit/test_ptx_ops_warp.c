@@ -185,8 +185,10 @@ static bool quiet(struct trial *t)
         operands = "1";
     else if (has(t, "setmaxnreg"))
         operands = "40";
-    emit(t, "mov.u64 %%u6, l; st.shared.u64 [%%s], %%x0; %s %s; ld.shared.u64 %%y0, [%%s];\n",
-         t->opcode, operands);
+    const unsigned rule = t->m->form->rule;
+    emit(t, "mov.u64 %%u6, l; st.shared.u64 [%%s], %%x0; %s%s %s;%s ld.shared.u64 %%y0, [%%s];\n",
+         rule == RULE_CLUSTER_WAIT ? "barrier.cluster.arrive; " : "", t->opcode, operands,
+         rule == RULE_CLUSTER_ARRIVE ? " barrier.cluster.wait;" : "");
     memcpy(t->want.y[0], t->in.x[0], sizeof t->want.y[0]);
     return true;
 }
@@ -238,6 +240,8 @@ static bool build_form(struct trial *t)
 {
     if (t->m->form->rule == RULE_BARRIER || t->m->form->rule == RULE_BARRIER_RED)
         return barrier_form(t);
+    if (t->m->form->rule == RULE_CLUSTER_WAIT)
+        return quiet(t);
     switch (t->m->form->handler) {
     case H_shfl:
         return shuffle(t);

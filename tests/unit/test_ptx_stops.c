@@ -48,6 +48,8 @@ static void faults_say_what_and_where(void **state)
     stops("setp.gt.u32 %p1, %r1, 31; @%p1 bra L; bar.sync 1, 64; L:", PTX_DEADLOCK, "", 12);
     stops("tanh.f99 %f1, %f2;", PTX_UNSUPPORTED,
           "the simulator does not know tanh.f99 (your line 12)", 12);
+    stops("barrier.cluster.arrive; mov.u32 %r2, 1; barrier.cluster.wait;", PTX_UNSUPPORTED,
+          "barrier.cluster.wait has to follow at once", 12);
 }
 
 /* Waiting for a block that comes later is our limit; the last block's endless wait is its own. */

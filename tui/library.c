@@ -203,6 +203,29 @@ char *library_starter_path(const struct library *library, const char *slug, bool
     return path;
 }
 
+/* Writes the copy of a lab's header unless there is one that the student changed: what was laid
+ * down last is in the state "headers", and a copy that still is that follows the lab's. */
+static void lay_header(const struct library *library, const char *slug, const char *copy,
+                       const struct buf *header)
+{
+    struct buf there = {0};
+    struct stat info;
+    json_t *state = library_load_state(library, "headers", NULL);
+    const char *laid = json_string_value(json_object_get(state, slug));
+    bool missing = lstat(copy, &info) != 0;
+    bool read = !missing && S_ISREG(info.st_mode) && file_read(&there, copy, KERNEL_MOST, NULL);
+    bool same = read && strcmp(buf_str(&there), buf_str(header)) == 0;
+    bool untouched = read && laid && strcmp(buf_str(&there), laid) == 0;
+    if (!same && (missing || untouched))
+        same = file_write(copy, buf_str(header), header->len, false, NULL);
+    if (same && (!laid || strcmp(laid, buf_str(header)) != 0)) {
+        json_object_set_new(state, slug, json_string(buf_str(header)));
+        library_save_state(library, "headers", state, &(struct err){0});
+    }
+    json_decref(state);
+    buf_free(&there);
+}
+
 /* For the student and their editor to read: it is never the copy that counts. With it come those of
  * the labs whose headers it includes. */
 static void keep_header(const struct library *library, const char *slug)
@@ -212,10 +235,9 @@ static void keep_header(const struct library *library, const char *slug)
     char *copy = library_work_path(library, slug, "lab.h");
     char *header = library_lab_path(library, slug, "lab.h");
     struct buf text = {0};
-    struct stat info;
     if (file_exists(header) && file_read(&text, header, KERNEL_MOST, NULL) &&
-        lstat(copy, &info) != 0 && file_make_dirs(folder, NULL))
-        file_write(copy, buf_str(&text), text.len, false, NULL);
+        file_make_dirs(folder, NULL))
+        lay_header(library, slug, copy, &text);
     for (const char *at = strstr(buf_str(&text), include); at; at = strstr(at, include)) {
         char other[64];
         at += sizeof include - 1;

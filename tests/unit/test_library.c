@@ -101,6 +101,14 @@ static void the_starter_is_copied_once(void **state)
     buf_clear(&a);
     assert_true(file_read(&a, copy, 1 << 20, &err));
     assert_string_equal(buf_str(&a), "mine"); /* the student's own stays */
+    /* One that nobody touched follows a new Stride's. */
+    json_t *laid = json_pack("{s:s}", "cp-async", "mine");
+    assert_true(library_save_state(&library, "headers", laid, &err));
+    json_decref(laid);
+    assert_true(library_prepare(&library, library_find(&library, "cp-async"), NULL, &err));
+    buf_free(&a);
+    assert_true(file_read(&a, copy, 1 << 20, &err));
+    assert_string_equal(buf_str(&a), buf_str(&b));
     free(copy);
     free(header);
     assert_true(file_write(kernel, "mine", 4, false, &err));

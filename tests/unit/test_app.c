@@ -478,7 +478,7 @@ static void the_newest_hint_is_on_the_screen(void **state)
     resize(&app, 80, 12);
     const struct labfile *lab = app_lab(&app);
     assert_true(lab->hints_count > 4);
-    char number[8] = "";
+    char number[16] = "";
     for (int i = 1; i <= 5; i++) {
         press(&app, 'H');
         snprintf(number, sizeof number, " %d/", i);

@@ -95,7 +95,7 @@ static void whole_numbers_keep_all_their_digits(void **state)
                  {7, "7.0"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *value = compare_json(cases[i].value);
-        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(i < 3 ? 9 : 17));
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(i < 3 ? 9U : 17U));
         assert_string_equal(text, cases[i].text);
         free(text);
         json_decref(value);

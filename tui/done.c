@@ -31,27 +31,27 @@ static long long found(const json_t *record, const char *landmark)
     return -1;
 }
 
-/* Whether nothing that was looked for in listings and timeline is missing. */
-static bool is_complete(const json_t *record)
+/* Whether nothing is missing in one of the record's lists of what was looked for. */
+static bool has_all(const json_t *record, const char *key)
 {
-    static const char *const lists[] = {"landmarks", "structure"};
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
-        const json_t *list = json_object_get(record, lists[k]);
-        for (size_t i = 0; i < json_array_size(list); i++)
-            if (json_is_false(json_object_get(json_array_get(list, i), "ok")))
-                return false;
-    }
+    const json_t *list = json_object_get(record, key);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (json_is_false(json_object_get(json_array_get(list, i), "ok")))
+            return false;
     return true;
 }
 
-/* What a pass says of the goal. `goal_reached` itself is noted with the other results. */
+/* What a pass says of the goal. A host lab's run that is not built as asked reaches none. */
 static void note_goal(json_t *progress, const json_t *record, bool measured)
 {
     if (strcmp(text_at(record, "verdict"), "pass") != 0)
         return;
+    bool built = has_all(record, "structure");
     if (measured)
         json_object_set_new(progress, "goal_timed", json_true());
-    if (is_complete(record))
+    if (built && json_is_true(json_object_get(json_object_get(record, "timing"), "goal_reached")))
+        json_object_set_new(progress, "goal_reached", json_true());
+    if (built && has_all(record, "landmarks"))
         json_object_set_new(progress, "landmarks_held", json_true());
     else if (!json_object_get(progress, "landmarks_held"))
         json_object_set_new(progress, "landmarks_held", json_false());

@@ -18,9 +18,10 @@
 
 #define DONE_IN_PART_MARK "~" /* stands where a verdict's mark would */
 
-/* Notes in the lab's progress what this attempt says of the goal, {"goal_timed": true} and
- * {"landmarks_held": true or false}, and what it measured: {"measured": {landmark: {"with": true,
- * "without": true}}}, and {"untimed": true} when it passed where nothing can be timed. */
+/* Notes in the lab's progress what this attempt says of the goal, {"goal_timed": true},
+ * {"goal_reached": true} and {"landmarks_held": true or false}, and what it measured: {"measured":
+ * {landmark: {"with": true, "without": true}}}, and {"untimed": true} when it passed where nothing
+ * can be timed. */
 void done_note(const struct labfile *lab, json_t *progress, const json_t *record);
 
 /* Whether the lab's `index`-th condition is still open. */

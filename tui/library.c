@@ -341,16 +341,6 @@ static double number_at(const json_t *object, const char *key, const char *inner
     return json_number_value(json_object_get(json_object_get(object, key), inner));
 }
 
-/* Right, and not built as a host lab asks. */
-static bool misses_structure(const json_t *record)
-{
-    const json_t *list = json_object_get(record, "structure");
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (json_is_false(json_object_get(json_array_get(list, i), "ok")))
-            return true;
-    return false;
-}
-
 bool library_note_attempt(const struct library *library, const char *slug, const json_t *record,
                           struct err *err)
 {
@@ -374,9 +364,6 @@ bool library_note_attempt(const struct library *library, const char *slug, const
     double speedup = number_at(timing, "speedup", "median");
     if (verdict == VERDICT_PASS && speedup > json_number_value(json_object_get(lab, "speedup")))
         json_object_set_new(lab, "speedup", json_real(speedup));
-    if (verdict == VERDICT_PASS && json_is_true(json_object_get(timing, "goal_reached")) &&
-        !misses_structure(record))
-        json_object_set_new(lab, "goal_reached", json_true());
     const struct labfile *about = library_find(library, slug);
     if (about)
         done_note(about, lab, record);
